@@ -1,0 +1,26 @@
+//! The reference engine of Tensormark: small, exact tensors over plain memory.
+//!
+//! Its rules are PyTorch's: which operations share a storage, which strides a view gets, which dtype a result has,
+//! which writes are refused. Reading order: [`DType`], [`Layout`] (all view algebra), [`Storage`] (a block of bytes and
+//! its version counter), [`Tensor`] (a handle); then `ops`, one file per family of operations, which holds every check
+//! once; below them the `backend` seam, and `cpu`, the kernels.
+
+mod backend;
+mod cpu;
+mod dtype;
+mod element;
+mod error;
+mod layout;
+mod ops;
+mod overlap;
+mod scalar;
+mod storage;
+mod tensor;
+
+pub use dtype::{DType, Rank};
+pub use error::{Error, ErrorKind, Result};
+pub use layout::Layout;
+pub use ops::Other;
+pub use scalar::Scalar;
+pub use storage::{ALIGNMENT, Storage};
+pub use tensor::Tensor;

@@ -1,0 +1,85 @@
+//! Views: new tensors on the same storage, with the same version counter. The algebra is [`Layout`]'s.
+
+use super::backend;
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// The same elements under another shape, one size of which may be -1.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when the number of elements differs or strides do not allow it.
+    pub fn view(&self, shape: &[i64]) -> Result<Tensor> {
+        self.with_layout(self.layout().view(shape)?)
+    }
+
+    /// The same elements under another shape: a view where strides allow it, else a contiguous copy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when the number of elements differs.
+    pub fn reshape(&self, shape: &[i64]) -> Result<Tensor> {
+        let sizes = self.layout().resolve(shape)?;
+        match self.layout().reshaped(&sizes) {
+            Some(layout) => self.with_layout(layout),
+            None => {
+                let copy = Tensor::allocate(Layout::contiguous(&sizes)?, self.dtype())?;
+                let in_old_shape = Layout::contiguous(self.shape())?;
+                backend().copy(copy.operand_as(&in_old_shape)?, self.operand()?)?;
+                Ok(copy)
+            }
+        }
+    }
+
+    /// The `length` slices along `dim` from `start` on; a negative `start` counts from the end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Index`](crate::ErrorKind::Index) when the dimension or the range is not in the tensor.
+    pub fn narrow(&self, dim: i64, start: i64, length: i64) -> Result<Tensor> {
+        self.with_layout(self.layout().narrow(dim, start, length)?)
+    }
+
+    /// The slice at `index` along `dim`, without that dimension; a negative `index` counts from the end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Index`](crate::ErrorKind::Index) when the dimension or the index is not in the tensor.
+    pub fn select(&self, dim: i64, index: i64) -> Result<Tensor> {
+        self.with_layout(self.layout().select(dim, index)?)
+    }
+
+    /// Two dimensions change places.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Index`](crate::ErrorKind::Index) when a dimension is out of range.
+    pub fn transpose(&self, a: i64, b: i64) -> Result<Tensor> {
+        self.with_layout(self.layout().transpose(a, b)?)
+    }
+
+    /// Dimensions of size 1 repeated to the sizes given; -1 keeps a size; new dimensions may be added in front.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when a size other than 1 would change, or a dimension would be lost.
+    pub fn expand(&self, shape: &[i64]) -> Result<Tensor> {
+        self.with_layout(self.layout().expand(shape)?)
+    }
+
+    /// At most `chunks` views along `dim`, each of `ceil(size / chunks)` slices and the last of what remains.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Value`](crate::ErrorKind::Value) when `chunks` is not positive;
+    /// [`ErrorKind::Index`](crate::ErrorKind::Index) when the dimension is out of range.
+    pub fn chunk(&self, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
+        self.layout().chunk(chunks, dim)?.into_iter().map(|layout| self.with_layout(layout)).collect()
+    }
+
+    /// Dimensions `first` to `last` joined into one: the tensor itself where nothing changes, a view where strides allow
+    /// it, else a copy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Index`](crate::ErrorKind::Index) when a dimension is out of range;
+    /// [`ErrorKind::Shape`](crate::ErrorKind::Shape) when `first` comes after `last`.
+    pub fn flatten(&self, first: i64, last: i64) -> Result<Tensor> {
+        let sizes = self.layout().flattened_sizes(first, last)?;
+        if sizes.len() == self.layout().ndim() { Ok(self.share()) } else { self.reshape(&sizes) }
+    }
+}

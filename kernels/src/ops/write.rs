@@ -1,0 +1,94 @@
+//! Writes in place. Each is the operation of the same name with the tensor itself as the output, keeps storage and
+//! layout, and counts one write.
+//!
+//! Refused, as in PyTorch: a tensor in which elements share a position (but by `fill_` and `zero_`, whose result is the
+//! same), an operand that shares positions other than element for element, a result of a higher category of dtype.
+
+use super::backend;
+use super::create::check_fits;
+use super::elementwise::{Other, binary_, check_shape, unary_};
+use crate::backend::{Binary, Unary};
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::overlap;
+use crate::scalar::Scalar;
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// Adds a number or a broadcast tensor.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{Shape, DType, Overlap}`.
+    pub fn add_<'a>(&self, other: impl Into<Other<'a>>) -> Result<()> {
+        binary_(Binary::Add, self, other.into())
+    }
+
+    /// Subtracts a number or a broadcast tensor.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{Shape, DType, Overlap}`.
+    pub fn sub_<'a>(&self, other: impl Into<Other<'a>>) -> Result<()> {
+        binary_(Binary::Sub, self, other.into())
+    }
+
+    /// Multiplies by a number or a broadcast tensor.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{Shape, DType, Overlap}`.
+    pub fn mul_<'a>(&self, other: impl Into<Other<'a>>) -> Result<()> {
+        binary_(Binary::Mul, self, other.into())
+    }
+
+    /// Divides by a number or a broadcast tensor; refused on integers, whose quotient is f32.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{Shape, DType, Overlap}`.
+    pub fn div_<'a>(&self, other: impl Into<Other<'a>>) -> Result<()> {
+        binary_(Binary::Div, self, other.into())
+    }
+
+    /// Turns every element into its negative.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{DType, Overlap}`.
+    pub fn neg_(&self) -> Result<()> {
+        unary_(Unary::Neg, self)
+    }
+
+    /// Sets every element.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Value`](crate::ErrorKind::Value) when the value overflows the dtype.
+    pub fn fill_(&self, value: impl Into<Scalar>) -> Result<()> {
+        let value = value.into();
+        check_fits(value, self.dtype())?;
+        backend().fill(self.operand()?, value)?;
+        self.bump_version();
+        Ok(())
+    }
+
+    /// Sets every element to zero.
+    ///
+    /// # Errors
+    /// None for host memory.
+    pub fn zero_(&self) -> Result<()> {
+        self.fill_(0)
+    }
+
+    /// Copies a tensor into this one, broadcast to its shape and converted to its dtype. A tensor copied into itself
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{Shape, Overlap}`.
+    pub fn copy_(&self, other: &Tensor) -> Result<()> {
+        if !self.is_same(other) {
+            overlap::check_output(self)?;
+            overlap::check_input(self, other)?;
+            check_shape(self, &Layout::broadcast_shape(self.shape(), other.shape())?)?;
+            let layout = other.layout().broadcast_to(self.shape())?;
+            backend().copy(self.operand()?, other.operand_as(&layout)?)?;
+        }
+        self.bump_version();
+        Ok(())
+    }
+}

@@ -1,0 +1,151 @@
+//! A block of host memory and its version counter.
+
+use crate::backend::Operand;
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
+use crate::layout::Layout;
+use std::alloc;
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Bytes to which the start of every block is aligned.
+pub const ALIGNMENT: usize = 64;
+
+/// A block of bytes and the count of writes into it.
+///
+/// The bytes requested of the system are exactly those of the elements. No elements need no block: its address is 0.
+#[derive(Debug)]
+pub struct Storage {
+    block: Option<NonNull<u8>>,
+    bytes: usize,
+    version: Cell<u64>,
+}
+
+impl Storage {
+    /// A block for `numel` elements of `dtype`, not written.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`] when the bytes cannot be counted or the system does not give them.
+    pub fn empty(numel: usize, dtype: DType) -> Result<Storage> {
+        let size = dtype.element_size();
+        let out_of_memory = |what: &str| {
+            Error::new(
+                ErrorKind::OutOfMemory,
+                format!("{numel} elements of {dtype}, {size} bytes each, asked: {what}; ask for fewer"),
+            )
+        };
+        let bytes = numel.checked_mul(size).ok_or_else(|| out_of_memory("storage size calculation overflowed"))?;
+        if bytes == 0 {
+            return Ok(Storage { block: None, bytes, version: Cell::new(0) });
+        }
+        let request = alloc::Layout::from_size_align(bytes, ALIGNMENT)
+            .map_err(|_| out_of_memory("more bytes than one block can have"))?;
+        // SAFETY: the request is not of zero bytes.
+        let block = unsafe { alloc::alloc(request) };
+        // Elements may be read before they are written. To the compiler, a block whose address went through a black box
+        // may have been filled by others, so such a read gives some value, as in C libraries.
+        let block =
+            NonNull::new(std::hint::black_box(block)).ok_or_else(|| out_of_memory("the system does not give them"))?;
+        Ok(Storage { block: Some(block), bytes, version: Cell::new(0) })
+    }
+
+    /// Address of the first byte; 0 for no bytes.
+    pub fn address(&self) -> usize {
+        self.block.map_or(0, |block| block.as_ptr() as usize)
+    }
+
+    /// Bytes of the block.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A copy of `length` bytes from `start`; fewer where the block ends before.
+    pub(crate) fn copy_bytes(&self, start: usize, length: usize) -> Vec<u8> {
+        let Some(block) = self.block else { return Vec::new() };
+        let start = start.min(self.bytes);
+        let length = length.min(self.bytes - start);
+        // SAFETY: the range lies in the block, which lives as long as the borrow of the storage; any byte is a valid u8,
+        // and nothing writes during the copy, since a storage is neither `Send` nor `Sync`.
+        unsafe { std::slice::from_raw_parts(block.as_ptr().add(start), length) }.to_vec()
+    }
+
+    /// The count of writes into the storage through tensors that share it, those with a counter of their own apart.
+    pub(crate) fn version(&self) -> &Cell<u64> {
+        &self.version
+    }
+
+    /// Checks that every element of a layout lies in the block.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`] when the block is too small.
+    pub(crate) fn check_holds(&self, layout: &Layout, dtype: DType) -> Result<()> {
+        let needed = if layout.numel() == 0 { Some(0) } else { layout.end().checked_mul(dtype.element_size()) };
+        if needed.is_some_and(|needed| needed <= self.bytes) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Shape,
+            format!(
+                "shape {:?} with strides {:?} at offset {} ends after {} elements of {dtype}, outside the storage of {} bytes; \
+                 choose a layout inside it",
+                layout.shape(),
+                layout.strides(),
+                layout.offset(),
+                layout.end(),
+                self.bytes
+            ),
+        ))
+    }
+
+    /// The elements of a layout, as a backend sees them.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`] when the block is too small.
+    pub(crate) fn operand<'a>(&'a self, layout: &'a Layout, dtype: DType) -> Result<Operand<'a>> {
+        self.check_holds(layout, dtype)?;
+        let block = self.block.unwrap_or(NonNull::dangling());
+        // SAFETY: the layout lies in the block, which lives as long as the borrow of the storage, and was allocated with
+        // an alignment that is enough for every dtype. A storage is neither `Send` nor `Sync`.
+        Ok(unsafe { Operand::new(block, layout, dtype) })
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        let Some(block) = self.block else { return };
+        // SAFETY: `empty` allocated the block with this size and alignment, which were valid there, and nothing else
+        // frees it.
+        unsafe { alloc::dealloc(block.as_ptr(), alloc::Layout::from_size_align_unchecked(self.bytes, ALIGNMENT)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_aligned_and_no_bytes_have_no_address() {
+        let storage = Storage::empty(3, DType::F16).unwrap();
+        assert_eq!(storage.bytes(), 6);
+        assert_eq!(storage.address() % ALIGNMENT, 0);
+        assert_ne!(storage.address(), 0);
+        assert_eq!(Storage::empty(0, DType::F64).unwrap().address(), 0);
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error() {
+        for numel in [1 << 50, isize::MAX as usize / 8, isize::MAX as usize, usize::MAX] {
+            assert_eq!(Storage::empty(numel, DType::F64).unwrap_err().kind, ErrorKind::OutOfMemory, "{numel}");
+        }
+    }
+
+    #[test]
+    fn a_layout_outside_the_block_is_refused() {
+        let storage = Storage::empty(6, DType::F32).unwrap();
+        let fits = Layout::new(&[2, 3], &[1, 2], 0).unwrap();
+        assert!(storage.check_holds(&fits, DType::F32).is_ok());
+        assert!(storage.check_holds(&fits, DType::F64).is_err());
+        assert!(storage.check_holds(&Layout::new(&[2], &[1], 5).unwrap(), DType::F32).is_err());
+        assert!(storage.check_holds(&Layout::new(&[0], &[1], 50).unwrap(), DType::F32).is_ok());
+    }
+}

@@ -1,0 +1,214 @@
+//! A run log in the shape that pages ask for: by claim, by column, by workload.
+
+use crate::subjects::{self, CONTROL};
+use crate::{RunLog, tags};
+use std::collections::{BTreeMap, BTreeSet};
+use suites::claims::{Catalogue, Claim};
+use suites::record::{
+    Cells, Control, Effect, Footer, Header, JUDGED, Measurement, Outcome, OutcomeKind, Record, Verdict, VerdictKind,
+    Weather, Weight, cells,
+};
+
+/// One subject on one device: a column of the matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column<'a> {
+    /// The subject's id.
+    pub subject: &'a str,
+    /// The device.
+    pub device: &'a str,
+    /// Its name, with the device where the subject ran on several.
+    pub label: String,
+    /// The library's version.
+    pub version: Option<&'a str>,
+}
+
+/// What verdicts come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Verdicts.
+    pub verdicts: usize,
+    /// Of these: right.
+    pub right: usize,
+    /// Partly right.
+    pub partly: usize,
+    /// Wrong.
+    pub wrong: usize,
+    /// Not decided in this run.
+    pub open: usize,
+    /// About the text itself.
+    pub not_testable: usize,
+    /// Corrections without which code fails or results change.
+    pub breaks: usize,
+    /// Corrections about bytes or time.
+    pub misleads: usize,
+    /// Corrections of wording.
+    pub wording: usize,
+}
+
+/// One run log and the catalogue, indexed.
+pub struct Digest<'a> {
+    /// The claims.
+    pub catalogue: &'a Catalogue,
+    /// What ran where.
+    pub header: &'a Header,
+    /// How it ended.
+    pub footer: &'a Footer,
+    /// Verdicts by claim.
+    pub verdicts: BTreeMap<&'a str, &'a Verdict>,
+    /// Outcomes in the order of the run.
+    pub outcomes: Vec<&'a Outcome>,
+    /// Effects in the order of the run.
+    pub effects: Vec<&'a Effect>,
+    /// Every measurement but the control's.
+    pub measurements: Vec<&'a Measurement>,
+    /// Timed measurements by cell.
+    pub cells: Cells<'a>,
+    /// Readings of the machine's noise.
+    pub weather: Vec<&'a Weather>,
+    /// The A/A control.
+    pub control: Option<&'a Control>,
+    /// Subjects with at least one outcome that is not `not-run`.
+    pub columns: Vec<Column<'a>>,
+    by_claim: BTreeMap<&'a str, Vec<&'a Outcome>>,
+}
+
+impl<'a> Digest<'a> {
+    /// Indexes a run log.
+    pub fn new(log: &'a RunLog, catalogue: &'a Catalogue) -> Self {
+        let mut digest = Digest {
+            catalogue,
+            header: &log.header,
+            footer: &log.footer,
+            verdicts: BTreeMap::new(),
+            outcomes: Vec::new(),
+            effects: Vec::new(),
+            measurements: Vec::new(),
+            cells: cells(&log.records),
+            weather: Vec::new(),
+            control: None,
+            columns: Vec::new(),
+            by_claim: BTreeMap::new(),
+        };
+        for record in &log.records {
+            match record {
+                Record::Outcome(outcome) if outcome.subject != CONTROL => digest.outcome(outcome),
+                Record::Verdict(verdict) => {
+                    digest.verdicts.insert(&verdict.claim, verdict);
+                }
+                Record::Effect(effect) if effect.subject != CONTROL => digest.effects.push(effect),
+                Record::Measurement(m) if m.subject != CONTROL => digest.measurements.push(m),
+                Record::Weather(weather) => digest.weather.push(weather),
+                Record::Control(control) => digest.control = Some(control),
+                _ => {}
+            }
+        }
+        digest.columns = digest.make_columns();
+        digest
+    }
+
+    fn outcome(&mut self, outcome: &'a Outcome) {
+        self.outcomes.push(outcome);
+        for claim in &outcome.claims {
+            self.by_claim.entry(claim).or_default().push(outcome);
+        }
+    }
+
+    fn make_columns(&self) -> Vec<Column<'a>> {
+        let mut ran: BTreeMap<(&str, &str), Option<&str>> = BTreeMap::new();
+        for outcome in self.outcomes.iter().filter(|outcome| outcome.outcome != OutcomeKind::NotRun) {
+            let version = ran.entry((&outcome.subject, &outcome.device)).or_default();
+            *version = version.or(outcome.subject_version.as_deref());
+        }
+        let mut columns: Vec<Column> = ran
+            .iter()
+            .map(|(&(subject, device), &version)| {
+                let several = ran.keys().filter(|key| key.0 == subject).count() > 1;
+                let name = subjects::name(subject);
+                let label = if several { format!("{name} {device}") } else { name.to_string() };
+                Column { subject, device, label, version }
+            })
+            .collect();
+        columns.sort_by_key(|column| (subjects::order(column.subject), column.device));
+        columns
+    }
+
+    /// The claims of a tutorial, in the order of its text.
+    pub fn claims(&self, tutorial: &str) -> impl Iterator<Item = &'a Claim> {
+        self.catalogue.claims.iter().filter(move |claim| claim.tutorial() == tutorial)
+    }
+
+    /// The verdict's tag.
+    pub fn verdict_tag(&self, claim: &str) -> tags::Tag {
+        self.verdicts.get(claim).map_or(tags::NO_VERDICT, |verdict| tags::verdict(verdict.verdict))
+    }
+
+    /// Outcomes of the cases that bear on a claim.
+    pub fn outcomes_of(&self, claim: &str) -> &[&'a Outcome] {
+        self.by_claim.get(claim).map_or(&[], Vec::as_slice)
+    }
+
+    /// Outcomes of a claim in one column.
+    pub fn cell(&self, claim: &str, column: &Column) -> Vec<&'a Outcome> {
+        let outcomes = self.outcomes_of(claim).iter().copied();
+        outcomes.filter(|o| o.subject == column.subject && o.device == column.device).collect()
+    }
+
+    /// What the verdicts on these claims come to.
+    pub fn counts<'c>(&self, claims: impl Iterator<Item = &'c Claim>) -> Counts {
+        let mut counts = Counts::default();
+        for verdict in claims.filter_map(|claim| self.verdicts.get(claim.id.as_str())) {
+            counts.verdicts += 1;
+            match verdict.verdict {
+                VerdictKind::Right => counts.right += 1,
+                VerdictKind::PartlyRight => counts.partly += 1,
+                VerdictKind::Wrong => counts.wrong += 1,
+                VerdictKind::Open => counts.open += 1,
+                VerdictKind::NotTestable => counts.not_testable += 1,
+            }
+            match harm(verdict) {
+                Some(Weight::Breaks) => counts.breaks += 1,
+                Some(Weight::Misleads) => counts.misleads += 1,
+                Some(Weight::Wording) => counts.wording += 1,
+                None => {}
+            }
+        }
+        counts
+    }
+
+    /// Tutorials with at least one verdict.
+    pub fn judged_tutorials(&self) -> usize {
+        let ids: BTreeSet<&str> =
+            self.verdicts.keys().filter_map(|id| self.catalogue.claim(id)).map(Claim::tutorial).collect();
+        ids.len()
+    }
+
+    /// Effects of a claim, PyTorch's first, then in the fixed order.
+    pub fn effects_of(&self, claim: &str) -> Vec<&'a Effect> {
+        let mut effects: Vec<&Effect> = self.effects.iter().copied().filter(|effect| effect.claim == claim).collect();
+        effects.sort_by_key(|e| (e.subject != JUDGED, subjects::order(&e.subject), &e.params));
+        effects
+    }
+
+    /// The page names of the workloads measured: what stands before the first dot.
+    pub fn workload_pages(&self) -> BTreeSet<&'a str> {
+        self.measurements.iter().map(|m| family(&m.workload)).collect()
+    }
+
+    /// PyTorch's version in this run.
+    pub fn judged_version(&self) -> Option<&'a str> {
+        self.columns.iter().find(|column| column.subject == JUDGED).and_then(|column| column.version)
+    }
+}
+
+/// What stands before the first dot of a workload's name: its variants share a page.
+pub fn family(workload: &str) -> &str {
+    workload.split_once('.').map_or(workload, |(family, _)| family)
+}
+
+/// The weight of a verdict that asks for a change; none for a right or an open one.
+pub fn harm(verdict: &Verdict) -> Option<Weight> {
+    match verdict.verdict {
+        VerdictKind::Right | VerdictKind::Open => None,
+        _ => verdict.weight,
+    }
+}

@@ -1,0 +1,247 @@
+//! Turns records into effects and verdicts. A pure function of the claims and the records: it reads what was seen and
+//! what was claimed, never what is known of PyTorch.
+
+use crate::claims::{Catalogue, Claim, Kind};
+use crate::record::{
+    Control, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Verdict, VerdictKind, cells,
+};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+
+/// The reference's second launch, for the A/A control.
+pub const AGAIN: &str = "reference (again)";
+/// The reference's id.
+pub const REFERENCE: &str = "reference";
+/// Above this share of false alarms, no effect is believed.
+pub const FALSE_ALARMS: f64 = 0.05;
+const RESAMPLES: usize = 1000;
+
+/// Effects of every performance claim on every subject at every size, and the A/A control, where the reference was
+/// measured twice.
+pub fn effects(catalogue: &Catalogue, records: &[Record]) -> (Vec<Effect>, Option<Control>) {
+    let cells = cells(records);
+    let mut control = Control { pairs: 0, different: 0 };
+    for ((subject, workload, params), first) in &cells {
+        if *subject == REFERENCE
+            && let Some(again) = cells.get(&(AGAIN, *workload, *params))
+            && let Some(comparison) = compare(first, again)
+        {
+            control.pairs += 1;
+            control.different += u32::from(matches!(comparison.kind(), EffectKind::Holds | EffectKind::Reversed));
+        }
+    }
+    let noisy = f64::from(control.different) > FALSE_ALARMS * f64::from(control.pairs);
+    let mut effects = Vec::new();
+    for claim in &catalogue.claims {
+        let Some((slower, faster)) = claim.workloads() else { continue };
+        for ((subject, workload, params), slow) in &cells {
+            if *workload != slower || *subject == AGAIN {
+                continue;
+            }
+            let Some(fast) = cells.get(&(*subject, faster, *params)) else { continue };
+            let Some(comparison) = compare(slow, fast) else { continue };
+            effects.push(Effect {
+                claim: claim.id.clone(),
+                subject: (*subject).to_owned(),
+                params: (*params).clone(),
+                effect: if noisy { EffectKind::Ambiguous } else { comparison.kind() },
+                ratio: comparison.ratio,
+                interval: comparison.interval,
+                smallest_visible_change: (comparison.interval[1] - comparison.interval[0]) / 2.0 / comparison.ratio,
+            });
+        }
+    }
+    (effects, (control.pairs > 0).then_some(control))
+}
+
+struct Comparison {
+    ratio: f64,
+    interval: [f64; 2],
+}
+
+impl Comparison {
+    fn kind(&self) -> EffectKind {
+        let [low, high] = self.interval;
+        if low > 1.05 {
+            EffectKind::Holds
+        } else if high < 0.95 {
+            EffectKind::Reversed
+        } else if low >= 0.95 && high <= 1.05 {
+            EffectKind::NoDifference
+        } else {
+            EffectKind::Ambiguous
+        }
+    }
+}
+
+/// Compares two workloads round by round: the median over rounds of the ratio of medians, with the 95 % interval of a
+/// bootstrap over rounds and samples. `None` when no round has both.
+fn compare(slow: &[&Measurement], fast: &[&Measurement]) -> Option<Comparison> {
+    let mut rounds = Vec::new();
+    for slow in slow {
+        if let Some(fast) = fast.iter().find(|fast| fast.round == slow.round) {
+            let (slow, fast) = (slow.per_iteration(), fast.per_iteration());
+            if !slow.is_empty() && !fast.is_empty() {
+                rounds.push((slow, fast));
+            }
+        }
+    }
+    if rounds.is_empty() {
+        return None;
+    }
+    let ratio = median(rounds.iter().map(|(slow, fast)| median(slow.clone()) / median(fast.clone())).collect());
+    let mut rng = StdRng::seed_from_u64(0);
+    let mut resampled: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let ratios = (0..rounds.len()).map(|_| {
+                let (slow, fast) = &rounds[rng.random_range(0..rounds.len())];
+                median(draw(slow, &mut rng)) / median(draw(fast, &mut rng))
+            });
+            median(ratios.collect())
+        })
+        .collect();
+    resampled.sort_by(f64::total_cmp);
+    let at = |share: f64| resampled[((RESAMPLES - 1) as f64 * share).round() as usize];
+    Some(Comparison { ratio, interval: [at(0.025), at(0.975)] })
+}
+
+fn draw(samples: &[f64], rng: &mut StdRng) -> Vec<f64> {
+    (0..samples.len()).map(|_| samples[rng.random_range(0..samples.len())]).collect()
+}
+
+/// The middle value, or the mean of the two middle ones; NaN of nothing.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[n / 2],
+        n => (values[n / 2 - 1] + values[n / 2]) / 2.0,
+    }
+}
+
+/// A verdict for every claim, in the order of the catalogue, from what the judged subject did.
+pub fn verdicts(catalogue: &Catalogue, records: &[Record], effects: &[Effect], judged: &str) -> Vec<Verdict> {
+    let outcomes: Vec<&Outcome> = records
+        .iter()
+        .filter_map(|record| if let Record::Outcome(outcome) = record { Some(outcome) } else { None })
+        .filter(|outcome| outcome.subject == judged)
+        .collect();
+    let judge = |claim: &Claim| {
+        let (verdict, reason) = match (claim.kind, claim.reason()) {
+            (Kind::Editorial, _) => (VerdictKind::NotTestable, None),
+            (_, Some(reason)) => (VerdictKind::Open, Some(reason.into())),
+            (Kind::Performance, None) => performance(claim, effects, judged),
+            _ => conformance(claim, &outcomes),
+        };
+        let stands = matches!(verdict, VerdictKind::PartlyRight | VerdictKind::Wrong);
+        let correction = if stands { claim.correction.clone() } else { claim.finding.clone() };
+        Verdict { claim: claim.id.clone(), verdict, weight: claim.weight.filter(|_| stands), correction, reason }
+    };
+    catalogue.claims.iter().map(judge).collect()
+}
+
+fn conformance(claim: &Claim, outcomes: &[&Outcome]) -> (VerdictKind, Option<String>) {
+    let (mut fit, mut miss, mut example_missed) = (0, 0, false);
+    for fact in outcomes.iter().flat_map(|outcome| &outcome.facts) {
+        for claimed in fact.claimed.iter().filter(|claimed| claimed.claim == claim.id) {
+            if fact.fits(claimed) {
+                fit += 1;
+            } else {
+                miss += 1;
+                example_missed |= claimed.example;
+            }
+        }
+    }
+    let cases = outcomes.iter().filter(|outcome| outcome.claims.contains(&claim.id));
+    let broken = cases.clone().find(|o| !matches!(o.outcome, OutcomeKind::Agrees | OutcomeKind::Differs));
+    let stopped = broken.map(|o| format!("{}: {}, {}", o.case, o.outcome, o.reason.as_deref().unwrap_or("no reason")));
+    match (fit, miss) {
+        (0, 0) => {
+            let nothing = if cases.count() == 0 { "no case of it ran" } else { "its cases established nothing" };
+            (VerdictKind::Open, Some(stopped.unwrap_or_else(|| nothing.into())))
+        }
+        // A case that ended early may have kept back the fact that decides.
+        _ if stopped.is_some() => (VerdictKind::Open, stopped),
+        (_, 0) => (VerdictKind::Right, None),
+        (0, _) => (VerdictKind::Wrong, None),
+        _ if example_missed => (VerdictKind::Wrong, None),
+        _ => (VerdictKind::PartlyRight, None),
+    }
+}
+
+fn performance(claim: &Claim, effects: &[Effect], judged: &str) -> (VerdictKind, Option<String>) {
+    let mut own: Vec<&Effect> = effects.iter().filter(|e| e.claim == claim.id && e.subject == judged).collect();
+    own.sort_by(|a, b| a.params.cmp(&b.params));
+    let count = |kind| own.iter().filter(|effect| effect.effect == kind).count();
+    let holds = count(EffectKind::Holds);
+    let against = count(EffectKind::Reversed) + count(EffectKind::NoDifference);
+    match (holds, against) {
+        _ if own.is_empty() => (VerdictKind::Open, Some("not measured here".into())),
+        (holds, _) if holds == own.len() => (VerdictKind::Right, None),
+        (0, 1..) => (VerdictKind::Wrong, None),
+        (1.., 1..) => (VerdictKind::PartlyRight, Some(crossing(&own))),
+        _ => (
+            VerdictKind::Open,
+            Some(format!("too noisy here: it holds at {holds} of {} sizes, the rest is ambiguous", own.len())),
+        ),
+    }
+}
+
+fn crossing(own: &[&Effect]) -> String {
+    let list = |kind: EffectKind| {
+        let sizes: Vec<Params> = own.iter().filter(|e| e.effect == kind).map(|e| e.params.clone()).collect();
+        sizes.iter().map(Params::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let parts = [EffectKind::Holds, EffectKind::NoDifference, EffectKind::Reversed, EffectKind::Ambiguous]
+        .into_iter()
+        .map(|kind| (kind, list(kind)))
+        .filter(|(_, sizes)| !sizes.is_empty());
+    parts.map(|(kind, sizes)| format!("{kind} at {sizes}")).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measurement(workload: &str, round: u32, each: &[u64]) -> Record {
+        Record::Measurement(Measurement {
+            subject: "pytorch".into(),
+            device: "cpu".into(),
+            workload: workload.into(),
+            params: Params { dtype: "f32".into(), elements: 1000 },
+            round,
+            iterations: vec![10; each.len()],
+            nanoseconds: each.iter().map(|each| each * 10).collect(),
+            accounting: None,
+            error: None,
+        })
+    }
+
+    fn effect_of(slow: u64, fast: u64, spread: u64) -> EffectKind {
+        let mut records = Vec::new();
+        for round in 1..=3 {
+            let samples = |each: u64| (0..10).map(|i| each + i * spread).collect::<Vec<_>>();
+            records.push(measurement("add.allocating", round, &samples(slow)));
+            records.push(measurement("add.in-place", round, &samples(fast)));
+        }
+        let catalogue = crate::claims::catalogue().unwrap();
+        let (effects, control) = effects(catalogue, &records);
+        assert_eq!(control, None);
+        effects.iter().find(|effect| effect.claim == "t001.inplace.efficient").unwrap().effect
+    }
+
+    #[test]
+    fn effects_follow_the_interval() {
+        assert_eq!(effect_of(2000, 1000, 1), EffectKind::Holds);
+        assert_eq!(effect_of(1000, 2000, 1), EffectKind::Reversed);
+        assert_eq!(effect_of(1000, 1000, 1), EffectKind::NoDifference);
+        assert_eq!(effect_of(1100, 1000, 100), EffectKind::Ambiguous);
+    }
+
+    #[test]
+    fn the_median_of_few() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(vec![]).is_nan());
+    }
+}

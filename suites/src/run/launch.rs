@@ -1,0 +1,90 @@
+//! Subjects as `subjects.toml` describes them, and the launches made of them.
+
+use super::process::CommandLine;
+use crate::near;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where things are on this machine.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The folder of subjects, with `subjects.toml`.
+    pub subjects: PathBuf,
+    /// The folder of the built programs and instruments.
+    pub target: PathBuf,
+    /// The Python interpreter for Python subjects.
+    pub python: PathBuf,
+}
+
+/// An implementation under test, as `subjects.toml` has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// Short id.
+    pub id: String,
+    /// Name for readers.
+    pub title: String,
+    /// Program and arguments, with `{target}`, `{subjects}` and `{python}` to be filled in.
+    pub start: Vec<String>,
+    /// The devices it knows.
+    pub devices: Vec<String>,
+    /// What to say when it cannot start.
+    pub missing: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    subject: Vec<Subject>,
+}
+
+/// Reads `subjects.toml`.
+pub fn subjects(places: &Places) -> Result<Vec<Subject>, String> {
+    let path = places.subjects.join("subjects.toml");
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file: File = toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(file.subject)
+}
+
+/// The subjects with these ids, in the order of the file; all when none is named.
+pub fn choose(all: Vec<Subject>, ids: &[String]) -> Result<Vec<Subject>, String> {
+    let known: Vec<&str> = all.iter().map(|subject| subject.id.as_str()).collect();
+    for id in ids {
+        if !known.contains(&id.as_str()) {
+            return Err(near::unknown("subject", id, &known));
+        }
+    }
+    Ok(all.into_iter().filter(|subject| ids.is_empty() || ids.contains(&subject.id)).collect())
+}
+
+/// How a subject's process is started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// The subject.
+    pub subject: Subject,
+    /// The device.
+    pub device: String,
+    /// Threads that it may use.
+    pub threads: u32,
+    /// The command line, filled in.
+    pub command: CommandLine,
+}
+
+impl Launch {
+    /// A launch on the CPU with so many threads.
+    pub fn new(subject: Subject, threads: u32, places: &Places) -> Launch {
+        let fill = |word: &String| -> OsString {
+            let path = |path: &Path| path.to_string_lossy().into_owned();
+            word.replace("{target}", &path(&places.target))
+                .replace("{subjects}", &path(&places.subjects))
+                .replace("{python}", &path(&places.python))
+                .into()
+        };
+        let words = subject.start.iter().map(fill).collect();
+        // Libraries read these once, when they start.
+        let names = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"];
+        let environment = names.map(|name| (name.into(), threads.to_string().into())).to_vec();
+        Launch { subject, device: "cpu".into(), threads, command: CommandLine { words, environment } }
+    }
+}

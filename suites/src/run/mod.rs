@@ -1,0 +1,12 @@
+//! Starting subjects and running cases on them.
+
+mod conformance;
+mod launch;
+pub mod ledger;
+mod process;
+mod session;
+
+pub use conformance::Conformance;
+pub use launch::{Launch, Places, Subject, choose, subjects};
+pub use process::{CommandLine, Process, Silence};
+pub use session::{Broken, Instruments, Session};

@@ -1,0 +1,110 @@
+//! A subject that has said hello: requests out, typed replies back.
+
+use super::ledger::{self, Ledger};
+use super::{Launch, Process, Silence};
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+use subject::{Hello, Reply, Request};
+
+/// How long a subject may take to start and say hello: importing a large library from a cold disk takes its time.
+const START: Duration = Duration::from_secs(120);
+
+/// A running subject.
+pub struct Session {
+    process: Process,
+    hello: Hello,
+    ledger: Option<Ledger>,
+}
+
+/// Whether the heap ledger is loaded into the subject's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instruments<'a> {
+    /// Nothing is loaded: for times and plain cases.
+    None,
+    /// The heap ledger, whose library lies in this folder: for bytes and counts.
+    HeapLedger(&'a Path),
+}
+
+/// Why a request got no reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Broken {
+    /// The subject fell silent.
+    Silent(Silence),
+    /// It answered something that is no reply.
+    Nonsense(String),
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Silent(silence) => write!(f, "the subject {silence}"),
+            Broken::Nonsense(what) => write!(f, "the subject answered {what}"),
+        }
+    }
+}
+
+impl Session {
+    /// Starts the subject and waits for its hello; the error is what to tell the user.
+    pub fn start(launch: &Launch, instruments: Instruments) -> Result<Session, String> {
+        let mut command = launch.command.clone();
+        let ledger = match instruments {
+            Instruments::None => None,
+            Instruments::HeapLedger(target) => {
+                let ledger = Ledger::new()?;
+                command.environment.extend(ledger.environment(&ledger::library(target)?));
+                Some(ledger)
+            }
+        };
+        let mut process = Process::start(&command).map_err(|silence| missing(launch, &silence))?;
+        let hello = match ask(&mut process, &Request::Hello {}, START) {
+            Ok(Reply::Hello(hello)) => hello,
+            Ok(other) => return Err(format!("{} answered hello with {other:?}", launch.subject.id)),
+            Err(Broken::Silent(silence)) => return Err(missing(launch, &silence)),
+            Err(Broken::Nonsense(what)) => return Err(format!("{} answered hello with {what}", launch.subject.id)),
+        };
+        if let Some(ledger) = &ledger {
+            ledger.check(process.id())?;
+        }
+        Ok(Session { process, hello, ledger })
+    }
+
+    /// Who the subject is.
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// The process's number.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// The heap ledger, where it is loaded.
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
+    }
+
+    /// Sends a request and waits for its reply.
+    pub fn ask(&mut self, request: &Request, limit: Duration) -> Result<Reply, Broken> {
+        ask(&mut self.process, request, limit)
+    }
+}
+
+fn ask(process: &mut Process, request: &Request, limit: Duration) -> Result<Reply, Broken> {
+    let line = serde_json::to_string(request).map_err(|error| Broken::Nonsense(error.to_string()))?;
+    let reply = process.ask(&line, limit).map_err(Broken::Silent)?;
+    serde_json::from_str(&reply).map_err(|error| {
+        let start: String = reply.trim_end().chars().take(120).collect();
+        Broken::Nonsense(format!("{start:?}, which is no reply ({error})"))
+    })
+}
+
+/// The status with which a subject says that its library is not installed.
+const NO_LIBRARY: i32 = 3;
+
+fn missing(launch: &Launch, silence: &Silence) -> String {
+    match silence {
+        Silence::NotStarted(_) | Silence::Died(_, Some(NO_LIBRARY)) => launch.subject.missing.clone(),
+        other => format!("{} did not say hello: it {other}", launch.subject.id),
+    }
+}

@@ -1,0 +1,244 @@
+//! The table of ops: the only place where an op is spelled.
+//!
+//! Each line gives the wire form, the method of [`Library`], dispatch, the method that cases and workloads call
+//! ([`Calls`]), the row of `docs/protocol.md` and the line of PyTorch that the report shows and the PyTorch subject runs.
+
+use crate::args::{Arg, Ret, Target, Tensor, Tensors};
+use crate::{Checksum, DType, Fail, Scalar, Table, Value, checksum};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+type Shape = Vec<i64>;
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct OpInfo {
+    /// The name that travels; a trailing underscore marks an op that writes its target.
+    pub name: &'static str,
+    /// The group: create, observe, view, compute, write, autograd.
+    pub group: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Its arguments and their types, in order.
+    pub args: &'static [(&'static str, &'static str)],
+    /// The type of its answer.
+    pub gives: &'static str,
+    /// The PyTorch expression, with `{argument}` in place of each argument.
+    pub torch: &'static str,
+}
+
+macro_rules! ops {
+    ($( $group:ident { $( #[doc = $doc:literal] $variant:ident $name:ident ( $($arg:ident : $type:ty),* ) -> $ret:ty = $torch:literal; )* } )*) => {
+        /// One op with its arguments, as it travels.
+        #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "op", content = "args", rename_all = "snake_case", deny_unknown_fields)]
+        #[allow(missing_docs, non_camel_case_types)]
+        pub enum Op {
+            $($( #[doc = $doc] $variant { $($arg: <$type as Arg>::Wire),* }, )*)*
+        }
+
+        impl Op {
+            /// The name that travels.
+            pub fn name(&self) -> &'static str {
+                match self { $($( Op::$variant { .. } => stringify!($name), )*)* }
+            }
+
+            /// The line of PyTorch that does it, with handle 3 spelled `t3`.
+            pub fn torch(&self) -> String {
+                match self { $($( Op::$variant { $($arg),* } => {
+                    #[allow(unused_mut)]
+                    let mut line = String::from($torch);
+                    $( line = line.replace(concat!("{", stringify!($arg), "}"), &<$type as Arg>::python($arg)); )*
+                    line
+                } )*)* }
+            }
+        }
+
+        /// A tensor library as a subject sees it. Every op is unsupported until it is written.
+        ///
+        /// Dimensions and indices count from the end when negative, as in PyTorch; strides and offsets are in elements.
+        #[allow(unused_variables)]
+        pub trait Library {
+            /// The library's own tensor, or a handle to it.
+            type Tensor: 'static;
+            /// Restores the library's defaults (grad mode, seeds) between cases.
+            fn reset(&mut self) {}
+
+            /// The checksum of a program's result. A library that can lend its bytes may say so faster.
+            fn checksum(&mut self, a: &Self::Tensor) -> Result<Checksum, Fail> {
+                let (dtype, values) = (self.dtype(a)?, self.values(a)?);
+                Ok(checksum(&values, dtype))
+            }
+            $($( #[doc = $doc]
+            fn $name(&mut self $(, $arg: <$type as Arg>::Face<'_, Self::Tensor>)*) -> Result<<$ret as Ret>::Given<Self::Tensor>, Fail> {
+                Err(Fail::unsupported(concat!("no ", stringify!($name), " in this library")))
+            } )*)*
+        }
+
+        /// The table as data.
+        pub const OPS: &[OpInfo] = &[ $($( OpInfo {
+            name: stringify!($name),
+            group: stringify!($group),
+            doc: $doc.trim_ascii(),
+            args: &[$((stringify!($arg), <$type as Arg>::NAME)),*],
+            gives: <$ret as Ret>::NAME,
+            torch: $torch,
+        }, )*)* ];
+
+        /// Runs one op on a library; tensors in the answer are kept in the table.
+        pub fn dispatch<L: Library>(library: &mut L, table: &mut Table<L::Tensor>, op: &Op) -> Result<Value, Fail> {
+            match op { $($( Op::$variant { $($arg),* } => {
+                let given = {
+                    $( let mut $arg = <$type as Arg>::hold($arg, table)?; )*
+                    library.$name($(<$type as Arg>::face::<L::Tensor>(&mut $arg)),*)?
+                };
+                Ok(<$ret as Ret>::wire(given, table))
+            } )*)* }
+        }
+
+        /// One op over slots, ready to run again and again without looking at its name.
+        pub(crate) type Resolved<L> = Box<dyn Fn(&mut L, &mut Table<<L as Library>::Tensor>) -> Result<Vec<<L as Library>::Tensor>, Fail>>;
+
+        /// Turns an op into a closure.
+        pub(crate) fn resolve<L: Library>(op: Op) -> Resolved<L> {
+            match op { $($( Op::$variant { $($arg),* } => Box::new(move |library, table| {
+                $( let mut $arg = <$type as Arg>::hold(&$arg, table)?; )*
+                library.$name($(<$type as Arg>::face::<L::Tensor>(&mut $arg)),*).map(<$ret as Ret>::tensors)
+            }), )*)* }
+        }
+
+        /// The typed face of the table, for whatever can carry out an [`Op`]: a probe over a subject, or a program being written.
+        pub trait Calls {
+            /// Why a call gave no value.
+            type Stop;
+            /// Carries out one op.
+            fn call(&self, op: Op) -> Result<Value, Self::Stop>;
+            /// The answer had another type than the table says.
+            fn nonsense(&self, op: &'static str, expected: &'static str) -> Self::Stop;
+            $($( #[doc = $doc]
+            fn $name(&self $(, $arg: impl Into<<$type as Arg>::Wire>)*) -> Result<<$ret as Ret>::Seen, Self::Stop> {
+                let value = self.call(Op::$variant { $($arg: $arg.into()),* })?;
+                <$ret as Ret>::seen(value).ok_or_else(|| self.nonsense(stringify!($name), <$ret as Ret>::NAME))
+            } )*)*
+        }
+    };
+}
+
+ops! {
+    create {
+        /// A new tensor whose values are whatever its storage holds.
+        Empty empty(shape: Shape, dtype: DType) -> Tensor = "torch.empty({shape}, dtype={dtype})";
+        /// A new tensor of zeros.
+        Zeros zeros(shape: Shape, dtype: DType) -> Tensor = "torch.zeros({shape}, dtype={dtype})";
+        /// A new tensor of ones.
+        Ones ones(shape: Shape, dtype: DType) -> Tensor = "torch.ones({shape}, dtype={dtype})";
+        /// A new tensor that holds one value everywhere.
+        Full full(shape: Shape, value: Scalar, dtype: DType) -> Tensor = "torch.full({shape}, {value}, dtype={dtype})";
+        /// The numbers from 0 up to, not including, `end`.
+        Arange arange(end: i64, dtype: DType) -> Tensor = "torch.arange({end}, dtype={dtype})";
+        /// A new tensor that holds these values in row-major order.
+        Tensor tensor(values: Vec<Scalar>, shape: Shape, dtype: DType) -> Tensor = "torch.tensor({values}, dtype={dtype}).reshape({shape})";
+    }
+    observe {
+        /// Address of the first element; 0 where there is none.
+        DataPtr data_ptr(a: Tensor) -> i64 = "{a}.data_ptr()";
+        /// Address of the storage.
+        StoragePtr storage_ptr(a: Tensor) -> i64 = "{a}.untyped_storage().data_ptr()";
+        /// Bytes of the whole storage.
+        StorageBytes storage_bytes(a: Tensor) -> i64 = "{a}.untyped_storage().nbytes()";
+        /// Offset of the first element in its storage, in elements.
+        StorageOffset storage_offset(a: Tensor) -> i64 = "{a}.storage_offset()";
+        /// Bytes of one element.
+        ElementSize element_size(a: Tensor) -> i64 = "{a}.element_size()";
+        /// Number of elements.
+        Numel numel(a: Tensor) -> i64 = "{a}.numel()";
+        /// Sizes of the dimensions.
+        Shape shape(a: Tensor) -> Vec<i64> = "list({a}.shape)";
+        /// Strides, in elements.
+        Stride stride(a: Tensor) -> Vec<i64> = "list({a}.stride())";
+        /// The element type.
+        Dtype dtype(a: Tensor) -> DType = "{a}.dtype";
+        /// Whether the elements lie in row-major order without gaps.
+        IsContiguous is_contiguous(a: Tensor) -> bool = "{a}.is_contiguous()";
+        /// All values in row-major order.
+        Values values(a: Tensor) -> Vec<Scalar> = "{a}.flatten().tolist()";
+        /// Whether two tensors have the same shape and the same values; NaN equals nothing.
+        Equal equal(a: Tensor, b: Tensor) -> bool = "torch.equal({a}, {b})";
+        /// The version counter: how often the storage was written through this tensor or one that shares its counter.
+        Version version(a: Tensor) -> i64 = "{a}._version";
+    }
+    view {
+        /// The same elements under another shape, without a copy; refused where strides do not allow it.
+        View view(a: Tensor, shape: Shape) -> Tensor = "{a}.view({shape})";
+        /// The same elements under another shape; a view where strides allow it, else a copy.
+        Reshape reshape(a: Tensor, shape: Shape) -> Tensor = "{a}.reshape({shape})";
+        /// A view of `length` rows of dimension `dim` from `start`.
+        Narrow narrow(a: Tensor, dim: i64, start: i64, length: i64) -> Tensor = "{a}.narrow({dim}, {start}, {length})";
+        /// A view of one index of dimension `dim`, which goes away.
+        Select select(a: Tensor, dim: i64, index: i64) -> Tensor = "{a}.select({dim}, {index})";
+        /// A view with two dimensions swapped.
+        Transpose transpose(a: Tensor, dim0: i64, dim1: i64) -> Tensor = "{a}.transpose({dim0}, {dim1})";
+        /// A view in which dimensions of size 1 repeat, with stride 0.
+        Expand expand(a: Tensor, shape: Shape) -> Tensor = "{a}.expand({shape})";
+        /// At most `chunks` views along `dim`, each of ceil(size / chunks) rows but the last.
+        Chunk chunk(a: Tensor, chunks: i64, dim: i64) -> Tensors = "list({a}.chunk({chunks}, {dim}))";
+    }
+    compute {
+        /// `a + value`, in new storage.
+        AddScalar add_scalar(a: Tensor, value: Scalar) -> Tensor = "{a}.add({value})";
+        /// `a * value`, in new storage.
+        MulScalar mul_scalar(a: Tensor, value: Scalar) -> Tensor = "{a}.mul({value})";
+        /// `a + b`, broadcast, in new storage.
+        Add add(a: Tensor, b: Tensor) -> Tensor = "{a}.add({b})";
+        /// `a - b`, broadcast, in new storage.
+        Sub sub(a: Tensor, b: Tensor) -> Tensor = "{a}.sub({b})";
+        /// `a * b`, broadcast, in new storage.
+        Mul mul(a: Tensor, b: Tensor) -> Tensor = "{a}.mul({b})";
+        /// The sum of all elements, of no dimension.
+        Sum sum(a: Tensor) -> Tensor = "{a}.sum()";
+        /// Joins along `dim`, in new storage.
+        Cat cat(parts: Tensors, dim: i64) -> Tensor = "torch.cat({parts}, {dim})";
+        /// A copy in new storage.
+        Clone clone(a: Tensor) -> Tensor = "{a}.clone()";
+        /// The tensor itself where it is contiguous, else a contiguous copy.
+        Contiguous contiguous(a: Tensor) -> Tensor = "{a}.contiguous()";
+        /// The tensor itself where it has this dtype, else a converted copy.
+        To to(a: Tensor, dtype: DType) -> Tensor = "{a}.to({dtype})";
+    }
+    write {
+        /// Adds a number to every element, in place.
+        AddScalar_ add_scalar_(a: Target, value: Scalar) -> () = "{a}.add_({value})";
+        /// Multiplies every element by a number, in place.
+        MulScalar_ mul_scalar_(a: Target, value: Scalar) -> () = "{a}.mul_({value})";
+        /// Adds `b`, broadcast, in place.
+        Add_ add_(a: Target, b: Tensor) -> () = "{a}.add_({b})";
+        /// Multiplies by `b`, broadcast, in place.
+        Mul_ mul_(a: Target, b: Tensor) -> () = "{a}.mul_({b})";
+        /// Sets every element, in place.
+        Fill_ fill_(a: Target, value: Scalar) -> () = "{a}.fill_({value})";
+        /// Sets every element to zero, in place.
+        Zero_ zero_(a: Target) -> () = "{a}.zero_()";
+        /// Copies `b`, broadcast and converted, in place.
+        Copy_ copy_(a: Target, b: Tensor) -> () = "{a}.copy_({b})";
+    }
+    autograd {
+        /// Sets whether operations on this leaf are recorded.
+        RequiresGrad_ requires_grad_(a: Target, on: bool) -> () = "{a}.requires_grad_({on})";
+        /// Whether operations on this tensor are recorded.
+        RequiresGrad requires_grad(a: Tensor) -> bool = "{a}.requires_grad";
+        /// Whether the tensor was made by no recorded operation.
+        IsLeaf is_leaf(a: Tensor) -> bool = "{a}.is_leaf";
+        /// Whether the tensor has the node of a recorded operation.
+        HasGradFn has_grad_fn(a: Tensor) -> bool = "{a}.grad_fn is not None";
+        /// A tensor over the same storage and version counter that is cut from the graph.
+        Detach detach(a: Tensor) -> Tensor = "{a}.detach()";
+        /// Turns recording on or off until the next reset.
+        SetGradEnabled set_grad_enabled(on: bool) -> () = "torch._C._set_grad_enabled({on})";
+        /// Computes the gradients of the leaves of a tensor of one element.
+        Backward backward(a: Tensor) -> () = "{a}.backward()";
+        /// Whether a gradient has been accumulated.
+        HasGrad has_grad(a: Tensor) -> bool = "{a}.grad is not None";
+        /// The accumulated gradient.
+        Grad grad(a: Tensor) -> Tensor = "{a}.grad";
+    }
+}

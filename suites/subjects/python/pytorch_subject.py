@@ -1,0 +1,96 @@
+"""PyTorch as a subject: each op is the line of Python that the report shows."""
+
+from __future__ import annotations
+
+import ctypes
+import zlib
+from typing import Any
+
+import protocol
+from library import Library
+from wire import DTYPES
+
+
+def load() -> Library:
+    """Imports PyTorch; an `ImportError` where that fails."""
+    import torch
+
+    return PyTorch(torch)
+
+
+class PyTorch(Library):
+    """PyTorch on the CPU."""
+
+    name = "pytorch"
+    foreign_names = {"np": "numpy"}
+
+    error_kinds = [
+        (RuntimeError, "has been modified by an inplace operation", "version"),
+        (RuntimeError, "a leaf Variable that requires grad is being used in an in-place", "leaf"),
+        (RuntimeError, "can only change requires_grad flags of leaf variables", "leaf"),
+        (RuntimeError, "does not require grad and does not have a grad_fn", "no-graph"),
+        (RuntimeError, "backward through the graph a second time", "no-graph"),
+        (RuntimeError, "to a single memory location", "overlap"),
+        (RuntimeError, "can't allocate memory", "out-of-memory"),
+        (RuntimeError, "Storage size calculation overflowed", "out-of-memory"),
+        (IndexError, "", "index"),
+        (RuntimeError, "exceeds dimension size", "index"),
+        (RuntimeError, "length must be non-negative", "index"),
+        (RuntimeError, "cannot be applied to a 0-dim tensor", "index"),
+        (RuntimeError, "expects at least a 1-dimensional tensor", "index"),
+        (RuntimeError, "can't be cast to the desired output type", "dtype"),
+        (RuntimeError, "only Tensors of floating point", "dtype"),
+        (RuntimeError, "with two bool tensors is not supported", "dtype"),
+        (RuntimeError, "with a bool tensor is not supported", "dtype"),
+        (RuntimeError, "grad can be implicitly created only for scalar outputs", "shape"),
+        (RuntimeError, "is invalid for input of size", "shape"),
+        (RuntimeError, "view size is not compatible", "shape"),
+        (RuntimeError, "must match the size of tensor", "shape"),
+        (RuntimeError, "must match the existing size", "shape"),
+        (RuntimeError, "the number of sizes provided", "shape"),
+        (RuntimeError, "match the broadcast shape", "shape"),
+        (RuntimeError, "must match except in dimension", "shape"),
+        (RuntimeError, "must have same number of dimensions", "shape"),
+        (RuntimeError, "zero-dimensional tensor", "shape"),
+        (RuntimeError, "only one dimension can be inferred", "shape"),
+        (RuntimeError, "invalid shape dimension", "shape"),
+        (RuntimeError, "negative dimension", "shape"),
+        (RuntimeError, "Dimension size must be non-negative", "shape"),
+        (RuntimeError, "non-existing dimension", "shape"),
+        (RuntimeError, "cannot reshape tensor of 0 elements", "shape"),
+    ]
+
+    def __init__(self, torch: Any):
+        super().__init__()
+        self.torch = torch
+        self.version = torch.__version__
+        self.tensor = torch.Tensor
+        self.dtype = torch.dtype
+        self.dtypes = {name: getattr(torch, python) for name, python in DTYPES.items()}
+        self.sources = {op.name: op.torch for op in self.ops.values()}
+        self.namespace = {"torch": torch}
+        self.usual_names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, **numpy_if_installed()}
+
+    def checksum(self, tensor: Any) -> tuple[int, int]:
+        dense = tensor.detach().contiguous()
+        size = dense.numel() * dense.element_size()
+        # Through ctypes and not NumPy, which has no bfloat16. The processors that PyTorch runs on are little-endian.
+        data = (ctypes.c_char * size).from_address(dense.data_ptr()) if size else b""
+        return dense.numel(), zlib.crc32(data)
+
+    def reset(self) -> None:
+        self.torch.set_grad_enabled(True)
+        self.torch.set_default_dtype(self.torch.float32)
+
+
+def numpy_if_installed() -> dict[str, Any]:
+    """NumPy under its usual name, for pieces of Python about both; PyTorch runs without it."""
+    try:
+        import numpy
+    except ImportError:
+        return {}
+    return {"np": numpy}
+
+
+if __name__ == "__main__":
+    protocol.serve(load)

@@ -1,0 +1,148 @@
+//! `cargo xtask bench`: the main job.
+
+use crate::console::{Console, Failure};
+use crate::options::{Only, Which, claims};
+use crate::places::root;
+use crate::{report, setup};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use suites::bench::{Bench, Finished};
+use suites::record::Record;
+use suites::run::{Launch, choose, subjects};
+
+/// Check every claim, measure what it costs, and render the report
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    cargo xtask bench --setup                      everything, real PyTorch included\n  \
+    cargo xtask bench --quick --only inplace       a first look at one topic\n  \
+    cargo xtask bench --require pytorch --out OUT  for a nightly job\n\n\
+    Writes OUT/run.jsonl and OUT/site/index.html. Earlier run logs are kept in OUT/history.\n\
+    Ctrl-C ends the run, and what was done until then is written and rendered.")]
+pub struct Args {
+    /// First make the Python environment with PyTorch and NumPy, if it is not there, and use it
+    #[arg(long, conflicts_with = "python")]
+    setup: bool,
+    /// Allow one minute for measuring instead of ten: fewer samples, fewer sizes for loops
+    #[arg(long)]
+    quick: bool,
+    /// Timed rounds, each with fresh processes
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+    /// End with status 3 before anything runs unless all these subjects are there, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "SUBJECTS")]
+    require: Vec<String>,
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    only: Only,
+    /// Folder for the run log and the site
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+    /// Print one object when done: run_log, site, interrupted, verdicts by word
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    run_log: PathBuf,
+    site: PathBuf,
+    interrupted: bool,
+    verdicts: BTreeMap<String, u32>,
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let made = if args.setup { Some(setup::make(None)?) } else { None };
+    let (places, mut launches) = args.which.launches(made)?;
+    let all = subjects(&places)?;
+    choose(all.clone(), &args.require).map_err(Failure::Usage)?;
+    // Results are checked against the reference's, so it runs whoever else is chosen.
+    if !launches.iter().any(|launch| launch.subject.id == suites::judge::REFERENCE) {
+        let reference = choose(all.clone(), &[suites::judge::REFERENCE.to_owned()]).map_err(Failure::Failed)?;
+        launches.splice(0..0, reference.into_iter().map(|subject| Launch::new(subject, 1, &places)));
+    }
+    require(&args.require, &all, &places)?;
+    let (cases, workloads) = args.only.cases_and_workloads()?;
+    let program = std::env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
+    ctrlc::set_handler(|| {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("stopping after what runs now; Ctrl-C again ends at once and keeps nothing");
+    })
+    .map_err(|error| Failure::Failed(error.to_string()))?;
+    let console = Console::default();
+    let bench = Bench {
+        launches: &launches,
+        cases: &cases,
+        catalogue: claims()?,
+        workloads: &workloads,
+        rounds: args.rounds,
+        allowed: Duration::from_secs(if args.quick { 60 } else { 600 }),
+        target: &places.target,
+        measurer: &[program.into(), crate::measure::COMMAND.into()],
+        commit: commit(),
+        toolchain: first_line(Command::new("rustc").arg("--version")).unwrap_or_default(),
+        progress: &console,
+        stop: &STOP,
+    };
+    let finished = bench.run(&args.out)?;
+    let site = report::render(&finished.path, &args.out.join("site"))?;
+    tell(args, finished, site)
+}
+
+/// Starts every required subject once, so that a long run does not end in a missing package.
+fn require(required: &[String], all: &[suites::run::Subject], places: &suites::run::Places) -> Result<(), Failure> {
+    for subject in all.iter().filter(|subject| required.contains(&subject.id)) {
+        let launch = Launch::new(subject.clone(), 1, places);
+        let running = suites::run::Conformance::start(&launch, &places.target);
+        if let Some(missing) = &running.record().missing {
+            return Err(Failure::Missing(format!("required subject {} is not there: {missing}", subject.id)));
+        }
+    }
+    Ok(())
+}
+
+fn tell(args: &Args, finished: Finished, site: PathBuf) -> Result<(), Failure> {
+    let mut verdicts = BTreeMap::new();
+    for record in &finished.records {
+        if let Record::Verdict(verdict) = record {
+            *verdicts.entry(verdict.verdict.to_string()).or_insert(0) += 1;
+        }
+    }
+    let index = site.join("index.html");
+    if args.json {
+        let summary = Summary { run_log: finished.path, site: index, interrupted: finished.interrupted, verdicts };
+        println!("{}", serde_json::to_string(&summary).map_err(|error| Failure::Failed(error.to_string()))?);
+    } else {
+        let counts: Vec<String> = verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+        println!("claims: {}", counts.join(", "));
+        println!("run log: {}", finished.path.display());
+        println!("report: {}", index.display());
+    }
+    if finished.interrupted {
+        return Err(Failure::Interrupted("the run was interrupted; what was done until then is in the run log".into()));
+    }
+    Ok(())
+}
+
+fn commit() -> Option<String> {
+    let git = |words: &[&str]| first_line(Command::new("git").args(words).current_dir(root()));
+    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let changed = git(&["status", "--porcelain"]).is_some();
+    Some(if changed { commit + "+" } else { commit })
+}
+
+/// The first line that a command prints; nothing when it fails or prints nothing.
+fn first_line(command: &mut Command) -> Option<String> {
+    let output = command.output().ok().filter(|output| output.status.success())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().next().map(str::to_owned)
+}

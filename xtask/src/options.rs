@@ -1,0 +1,87 @@
+//! Options that several commands share.
+
+use crate::console::Failure;
+use crate::places;
+use std::path::PathBuf;
+use suites::case::Case;
+use suites::claims::{Catalogue, Claim, catalogue};
+use suites::run::{Launch, Places, choose, subjects};
+use suites::workloads::WORKLOADS;
+
+/// Which subjects.
+#[derive(clap::Args)]
+pub struct Which {
+    /// Only these subjects, separated by commas [default: all in suites/subjects/subjects.toml]
+    #[arg(long, value_delimiter = ',', value_name = "SUBJECT")]
+    pub subject: Vec<String>,
+    /// Python interpreter for the Python subjects [default: the active environment, else the one that `setup` made,
+    /// else python3]
+    #[arg(long, value_name = "PATH")]
+    pub python: Option<PathBuf>,
+}
+
+impl Which {
+    /// Finds the places and makes the launches, with a Python that was just made or the one that is found.
+    pub fn launches(&self, made: Option<PathBuf>) -> Result<(Places, Vec<Launch>), Failure> {
+        let places = places::find(made.as_deref().or(self.python.as_deref()))?;
+        let chosen = choose(subjects(&places)?, &self.subject).map_err(Failure::Usage)?;
+        let launches = chosen.into_iter().map(|subject| Launch::new(subject, 1, &places)).collect();
+        Ok((places, launches))
+    }
+}
+
+/// Which cases.
+#[derive(clap::Args)]
+pub struct Only {
+    /// Only cases and workloads whose name, or one of whose claims, contains every word of QUERY
+    #[arg(long, value_name = "QUERY")]
+    pub only: Option<String>,
+}
+
+impl Only {
+    /// The cases and the names of the workloads that match; an error when neither is left.
+    pub fn cases_and_workloads(&self) -> Result<(Vec<Case>, Vec<&'static str>), Failure> {
+        let catalogue = claims()?;
+        let matches = |name: &str| self.words().all(|word| name.contains(word));
+        let wanted = |workload: &str| {
+            let of_claim = |claim: &Claim| claim.workloads().is_some_and(|(a, b)| [a, b].contains(&workload));
+            matches(workload) || catalogue.claims.iter().any(|claim| of_claim(claim) && matches(&claim.id))
+        };
+        let workloads: Vec<_> = WORKLOADS.iter().map(|workload| workload.name).filter(|name| wanted(name)).collect();
+        match self.cases() {
+            Err(_) if !workloads.is_empty() => Ok((Vec::new(), workloads)),
+            cases => Ok((cases?, workloads)),
+        }
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.only.iter().flat_map(|query| query.split_whitespace())
+    }
+
+    /// The cases that match; an error names the nearest when none does.
+    pub fn cases(&self) -> Result<Vec<Case>, Failure> {
+        let all = suites::cases::all();
+        let Some(query) = &self.only else { return Ok(all) };
+        let (chosen, rest): (Vec<Case>, Vec<Case>) = all.into_iter().partition(|case| {
+            query
+                .split_whitespace()
+                .all(|word| case.name.contains(word) || case.claims.iter().any(|c| c.contains(word)))
+        });
+        if chosen.is_empty() {
+            let names = rest
+                .iter()
+                .map(|case| case.name.as_str())
+                .chain(rest.iter().flat_map(|c| c.claims.iter().map(String::as_str)));
+            let mut names: Vec<&str> = names.collect();
+            names.sort_unstable();
+            names.dedup();
+            return Err(Failure::Usage(suites::near::unknown("case or claim", query, &names)));
+        }
+        Ok(chosen)
+    }
+}
+
+/// The claims that are compiled in.
+pub fn claims() -> Result<&'static Catalogue, Failure> {
+    catalogue().map_err(Failure::Failed)
+}

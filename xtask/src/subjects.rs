@@ -1,0 +1,35 @@
+//! `cargo xtask subjects`: who can be tested here.
+
+use crate::console::Failure;
+use crate::options::Which;
+use suites::run::Conformance;
+
+/// List the subjects, start each, and show its version or what is missing
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Print a list of objects: subject, device, threads, version, language, build, missing
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Failure> {
+    let (places, launches) = args.which.launches(None)?;
+    let records: Vec<_> =
+        launches.iter().map(|launch| Conformance::start(launch, &places.target).record().clone()).collect();
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&records).map_err(|error| Failure::Failed(error.to_string()))?);
+        return Ok(());
+    }
+    for record in records {
+        let state = match (&record.version, &record.language, &record.missing) {
+            (Some(version), Some(language), _) => format!("{version} ({language})"),
+            (_, _, Some(missing)) => format!("not here: {missing}"),
+            _ => "said nothing about itself".into(),
+        };
+        println!("{:12} {:5} {state}", record.subject, record.device);
+    }
+    Ok(())
+}
