@@ -46,6 +46,7 @@ impl Storage {
         // may have been filled by others, so such a read gives some value, as in C libraries.
         let block =
             NonNull::new(std::hint::black_box(block)).ok_or_else(|| out_of_memory("the system does not give them"))?;
+        advise_large_pages(block, bytes);
         Ok(Storage { block: Some(block), bytes, version: Cell::new(0) })
     }
 
@@ -109,6 +110,28 @@ impl Storage {
         Ok(unsafe { Operand::new(block, layout, dtype) })
     }
 }
+
+/// Blocks of this many bytes and more ask for large pages: first touch costs about a fifth then.
+const LARGE_BLOCK: usize = 4 << 20;
+
+/// Asks the system to back a large block with large pages; it may decline, which changes nothing but time.
+#[cfg(target_os = "linux")]
+fn advise_large_pages(block: NonNull<u8>, bytes: usize) {
+    use rustix::mm::{Advice, madvise};
+    let page = rustix::param::page_size();
+    let skipped = block.as_ptr().align_offset(page);
+    if bytes < LARGE_BLOCK.max(skipped) {
+        return;
+    }
+    let length = (bytes - skipped) / page * page;
+    // SAFETY: the range lies in the block that was just allocated, and this advice changes neither what the bytes are nor
+    // who may touch them.
+    let _ = unsafe { madvise(block.as_ptr().add(skipped).cast(), length, Advice::LinuxHugepage) };
+}
+
+/// Other systems choose their pages themselves.
+#[cfg(not(target_os = "linux"))]
+fn advise_large_pages(_: NonNull<u8>, _: usize) {}
 
 impl Drop for Storage {
     fn drop(&mut self) {

@@ -9,7 +9,7 @@ use crate::workloads::{self, Purpose};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use subject::{Checksum, DType, Program, Reply, Request};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -37,7 +37,9 @@ pub fn count(
     let mut truth = BTreeMap::new();
     for launch in launches {
         progress.phase(&format!("counting on {}", launch.subject.id), plan.cells.len() as u64);
+        let start = Instant::now();
         let mut counting = Counting::start(launch, target)?;
+        counted.prices.starts.insert(launch.subject.id.clone(), start.elapsed());
         for cell in &plan.cells {
             if stop.load(Ordering::Relaxed) {
                 return Ok(counted);
@@ -51,7 +53,7 @@ pub fn count(
             }
             let (accounting, error) = match found {
                 Ok(found) => {
-                    counted.prices.insert((launch.subject.id.clone(), cell.clone()), found.nanoseconds);
+                    counted.prices.cells.insert((launch.subject.id.clone(), cell.clone()), found.nanoseconds);
                     found.accounting.map_or_else(|why| (None, Some(why)), |accounting| (Some(accounting), None))
                 }
                 Err(why) => (None, Some(why)),

@@ -72,7 +72,7 @@ impl Rounds<'_> {
         let records = folder.join("records.jsonl");
         let mut cells = Vec::new();
         for cell in &self.plan.cells {
-            let priced = self.counted.prices.contains_key(&(entrant.launch.subject.id.clone(), cell.clone()));
+            let priced = self.counted.prices.cells.contains_key(&(entrant.launch.subject.id.clone(), cell.clone()));
             if let (true, Some(expected)) = (priced, self.counted.expected.get(cell)) {
                 cells.push(JobCell {
                     workload: cell.workload.into(),

@@ -1,6 +1,6 @@
 //! Everything that a subject needs: the table of ops, the wire types, programs, and the loop that serves a library.
 //!
-//! A Rust library becomes a subject by implementing [`Library`] and calling [`serve`]. Libraries in other languages
+//! A Rust library becomes a subject by implementing [`Library`] and calling [`serve()`]. Libraries in other languages
 //! speak the same protocol (`docs/protocol.md`).
 
 mod args;
