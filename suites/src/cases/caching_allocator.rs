@@ -10,7 +10,7 @@ const RESET: &str = "t002.caching-allocator.reset-advice";
 
 /// Rows and columns of a tensor of 64 MiB, which process memory shows clearly.
 const LARGE: [i64; 2] = [4096, 4096];
-const LARGE_BYTES: i64 = 40 << 20;
+const LARGE_BYTES: i64 = 64 << 20;
 
 /// The cases of this topic.
 pub fn cases() -> Vec<Case> {

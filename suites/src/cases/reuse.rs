@@ -13,7 +13,7 @@ const COUNTED: [i64; 2] = [256, 256];
 const COUNTED_BYTES: i64 = 256 * 256 * 4;
 /// Rows and columns of a tensor of 64 MiB, which process memory shows clearly.
 const LARGE: [i64; 2] = [4096, 4096];
-const LARGE_BYTES: i64 = 40 << 20;
+const LARGE_BYTES: i64 = 64 << 20;
 
 /// The cases of this topic.
 pub fn cases() -> Vec<Case> {

@@ -81,7 +81,7 @@ impl<'a> Conformance<'a> {
 
     fn attempt(&mut self, case: &Case) -> (Result<(), Stop>, Option<Gathered>) {
         if case.pytorch_only && self.record.subject != crate::record::JUDGED {
-            return (Err(Stop::Unsupported("the case is about PyTorch's own classes".into())), None);
+            return (Err(Stop::Unsupported("about PyTorch's own classes".into())), None);
         }
         let python = self.record.language.as_deref().is_some_and(|language| language.starts_with("python"));
         if case.needs.contains(&Need::Python) && !python {
