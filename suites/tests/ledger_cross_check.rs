@@ -3,14 +3,14 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail as its test does")]
 
+mod common;
+
+use common::{TARGET, launch};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::LazyLock;
 use std::time::Duration;
 use subject::{Reply, Request, Value};
 use suites::record::OutcomeKind;
-use suites::run::{Conformance, Instruments, Launch, Places, Session, choose, subjects};
+use suites::run::{Conformance, Instruments, Launch, Session};
 
 const CASE: &str = "chunk.live-bytes-of-the-program";
 const AT_ONCE: &str = "peak at once, in batches";
@@ -124,26 +124,3 @@ fn float(value: &Value) -> f64 {
         other => panic!("expected a float, got {other}"),
     }
 }
-
-fn launch(id: &str) -> Launch {
-    let python = std::env::var_os("TENSORMARK_PYTHON").expect(
-        "TENSORMARK_PYTHON names no Python interpreter with torch and numpy: `cargo xtask setup` makes one, and \
-         `cargo xtask test` names it to the tests",
-    );
-    let places = Places {
-        subjects: Path::new(env!("CARGO_MANIFEST_DIR")).join("subjects"),
-        target: TARGET.clone(),
-        python: python.into(),
-    };
-    let chosen = choose(subjects(&places).unwrap(), &[id.into()]).unwrap();
-    Launch::new(chosen.into_iter().next().unwrap(), 1, &places)
-}
-
-/// The folder of what is built, with the heap ledger in it: a test that links nothing of it does not have it built.
-static TARGET: LazyLock<PathBuf> = LazyLock::new(|| {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "--package", "heap-ledger", "--target-dir"]);
-    assert!(build.arg(target).status().unwrap().success(), "the heap ledger could not be built");
-    target.join("debug")
-});

@@ -1,0 +1,64 @@
+//! What the verdicts rest on, in a run of every case on real PyTorch.
+#![allow(clippy::unwrap_used, reason = "a test's helpers fail as its test does")]
+
+mod common;
+
+use common::{TARGET, launch};
+use std::sync::LazyLock;
+use suites::claims::{Kind, catalogue};
+use suites::judge::verdicts;
+use suites::record::{Outcome, OutcomeKind, Record, Verdict, VerdictKind};
+use suites::run::Conformance;
+
+static OUTCOMES: LazyLock<Vec<Outcome>> = LazyLock::new(|| {
+    let launch = launch("pytorch");
+    let mut conformance = Conformance::start(&launch, &TARGET);
+    assert_eq!(conformance.record().missing, None);
+    suites::cases::all().iter().map(|case| conformance.run(case)).collect()
+});
+
+fn judged(outcomes: &[Outcome]) -> Vec<Verdict> {
+    let records: Vec<Record> = outcomes.iter().cloned().map(Record::Outcome).collect();
+    verdicts(catalogue().unwrap(), &records, &[], "pytorch")
+}
+
+#[test]
+fn every_case_agrees_with_what_is_known_of_pytorch() {
+    let others: Vec<&Outcome> = OUTCOMES.iter().filter(|outcome| outcome.outcome != OutcomeKind::Agrees).collect();
+    assert!(others.is_empty(), "{others:#?}");
+}
+
+#[test]
+fn every_claim_that_this_version_can_decide_without_a_clock_is_decided() {
+    for verdict in judged(&OUTCOMES) {
+        let claim = catalogue().unwrap().claim(&verdict.claim).unwrap();
+        if claim.reason().is_none() && claim.kind != Kind::Performance {
+            assert_ne!(verdict.verdict, VerdictKind::Open, "{}: {:?}", claim.id, verdict.reason);
+        }
+    }
+}
+
+/// A claim has a weight and a correction exactly while it is not right; those that became right are named here.
+#[test]
+fn weights_and_corrections_stand_where_a_claim_is_not_right() {
+    for verdict in judged(&OUTCOMES) {
+        let claim = catalogue().unwrap().claim(&verdict.claim).unwrap();
+        match verdict.verdict {
+            VerdictKind::Right => assert_eq!(claim.weight, None, "{} became right", claim.id),
+            VerdictKind::PartlyRight | VerdictKind::Wrong => {
+                assert!(claim.weight.is_some() && claim.correction.is_some(), "{} lacks a correction", claim.id);
+            }
+            VerdictKind::Open => {}
+            VerdictKind::NotTestable => assert!(claim.finding.is_some(), "{} lacks a finding", claim.id),
+        }
+    }
+}
+
+#[test]
+fn what_is_known_decides_nothing() {
+    let mut without = OUTCOMES.clone();
+    for fact in without.iter_mut().flat_map(|outcome| &mut outcome.facts) {
+        fact.known = None;
+    }
+    assert_eq!(judged(&without), judged(&OUTCOMES));
+}
