@@ -21,8 +21,12 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let catalogue = claims()?;
+    let known: Vec<&str> = catalogue.tutorials.iter().map(|tutorial| tutorial.id.as_str()).collect();
+    if !known.contains(&args.tutorial.as_str()) {
+        return Err(Failure::Usage(suites::near::unknown("tutorial", &args.tutorial, &known)));
+    }
     let log = reports::read(&args.log).map_err(|error| Failure::Failed(error.to_string()))?;
     let write = if args.markdown { reports::errata_markdown } else { reports::errata_text };
-    print!("{}", write(&log, catalogue, &args.tutorial).map_err(|error| Failure::Usage(error.to_string()))?);
+    print!("{}", write(&log, catalogue, &args.tutorial).map_err(|error| Failure::Failed(error.to_string()))?);
     Ok(())
 }

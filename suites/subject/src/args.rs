@@ -120,6 +120,7 @@ plain_args! {
     i64 => i64, "int", |i| *i, |i| i.to_string();
     Scalar => Scalar, "scalar", |s| *s, |s| python_scalar(*s);
     DType => DType, "dtype", |d| *d, |d| d.torch().into();
+    String => &'h str, "text", |s| s, |s| format!("{s:?}");
     Vec<i64> => &'h [i64], "ints", |v| v, |v| format!("{v:?}");
     Vec<Scalar> => &'h [Scalar], "scalars", |v| v, |v| format!("[{}]", v.iter().map(|s| python_scalar(*s)).collect::<Vec<_>>().join(", "));
 }
@@ -188,6 +189,7 @@ plain_rets! {
     (), "none", Value::None => Some(()), |()| Value::None;
     bool, "bool", Value::Bool(b) => Some(b), Value::Bool;
     i64, "int", Value::Int(i) => Some(i), Value::Int;
+    String, "text", Value::Text(text) => Some(text), Value::Text;
     DType, "dtype", Value::Text(name) => DType::from_name(&name), |dtype| Value::Text(dtype.name().into());
     Vec<i64>, "ints", Value::List(list) => list.into_iter().map(i64::seen).collect(), |list| list.into();
     Vec<Scalar>, "scalars", Value::List(list) => list.into_iter().map(scalar_seen).collect(), |list| list.into();

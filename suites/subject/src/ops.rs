@@ -15,7 +15,7 @@ type Shape = Vec<i64>;
 pub struct OpInfo {
     /// The name that travels; a trailing underscore marks an op that writes its target.
     pub name: &'static str,
-    /// The group: create, observe, view, compute, write, autograd.
+    /// The group: create, observe, view, compute, write, transfer, autograd.
     pub group: &'static str,
     /// What it does.
     pub doc: &'static str,
@@ -100,6 +100,7 @@ macro_rules! ops {
         pub(crate) type Resolved<L> = Box<dyn Fn(&mut L, &mut Table<<L as Library>::Tensor>) -> Result<Vec<<L as Library>::Tensor>, Fail>>;
 
         /// Turns an op into a closure.
+        #[allow(unused_variables, reason = "an op without tensors looks nothing up")]
         pub(crate) fn resolve<L: Library>(op: Op) -> Resolved<L> {
             match op { $($( Op::$variant { $($arg),* } => Box::new(move |library, table| {
                 $( let mut $arg = <$type as Arg>::hold(&$arg, table)?; )*
@@ -180,6 +181,28 @@ ops! {
         Transpose transpose(a: Tensor, dim0: i64, dim1: i64) -> Tensor = "{a}.transpose({dim0}, {dim1})";
         /// A view in which dimensions of size 1 repeat, with stride 0.
         Expand expand(a: Tensor, shape: Shape) -> Tensor = "{a}.expand({shape})";
+        /// A view with the dimensions in this order.
+        Permute permute(a: Tensor, dims: Vec<i64>) -> Tensor = "{a}.permute({dims})";
+        /// A view with dimension `source` moved to place `destination`.
+        Movedim movedim(a: Tensor, source: i64, destination: i64) -> Tensor = "{a}.movedim({source}, {destination})";
+        /// A view of every `step`-th row of dimension `dim` from `start` up to, not including, `end`; both are clipped.
+        Slice slice(a: Tensor, dim: i64, start: i64, end: i64, step: i64) -> Tensor = "torch.ops.aten.slice({a}, {dim}, {start}, {end}, {step})";
+        /// A view without dimension `dim` where its size is 1, else the same elements as they are.
+        Squeeze squeeze(a: Tensor, dim: i64) -> Tensor = "{a}.squeeze({dim})";
+        /// A view with a dimension of size 1 put in at `dim`.
+        Unsqueeze unsqueeze(a: Tensor, dim: i64) -> Tensor = "{a}.unsqueeze({dim})";
+        /// Dimensions `start` to `end` as one; a view where strides allow it, else a copy.
+        Flatten flatten(a: Tensor, start: i64, end: i64) -> Tensor = "{a}.flatten({start}, {end})";
+        /// A view of all windows of `size` rows of dimension `dim`, `step` apart, with the window as last dimension.
+        Unfold unfold(a: Tensor, dim: i64, size: i64, step: i64) -> Tensor = "{a}.unfold({dim}, {size}, {step})";
+        /// A view of the storage with this shape, these strides and this offset, in elements.
+        AsStrided as_strided(a: Tensor, shape: Shape, strides: Vec<i64>, offset: i64) -> Tensor = "{a}.as_strided({shape}, {strides}, {offset})";
+        /// A view of a diagonal of two dimensions, as last dimension.
+        Diagonal diagonal(a: Tensor, offset: i64, dim0: i64, dim1: i64) -> Tensor = "{a}.diagonal({offset}, {dim0}, {dim1})";
+        /// Views of `size` rows of dimension `dim` each, the last of what is left.
+        Split split(a: Tensor, size: i64, dim: i64) -> Tensors = "list({a}.split({size}, {dim}))";
+        /// Exactly `sections` views along `dim`, the first ones a row longer where it does not divide.
+        TensorSplit tensor_split(a: Tensor, sections: i64, dim: i64) -> Tensors = "list({a}.tensor_split({sections}, {dim}))";
         /// At most `chunks` views along `dim`, each of ceil(size / chunks) rows but the last.
         Chunk chunk(a: Tensor, chunks: i64, dim: i64) -> Tensors = "list({a}.chunk({chunks}, {dim}))";
     }
@@ -194,8 +217,34 @@ ops! {
         Sub sub(a: Tensor, b: Tensor) -> Tensor = "{a}.sub({b})";
         /// `a * b`, broadcast, in new storage.
         Mul mul(a: Tensor, b: Tensor) -> Tensor = "{a}.mul({b})";
+        /// `a / b`, broadcast, in new storage; whole numbers give the default float dtype.
+        Div div(a: Tensor, b: Tensor) -> Tensor = "{a}.div({b})";
+        /// `-a`, in new storage.
+        Neg neg(a: Tensor) -> Tensor = "{a}.neg()";
+        /// The matrix product of two tensors of two dimensions, in new storage.
+        Matmul matmul(a: Tensor, b: Tensor) -> Tensor = "{a}.matmul({b})";
+        /// Whether `a == b`, element by element, broadcast.
+        Eq eq(a: Tensor, b: Tensor) -> Tensor = "{a}.eq({b})";
+        /// Whether `a != b`, element by element, broadcast.
+        Ne ne(a: Tensor, b: Tensor) -> Tensor = "{a}.ne({b})";
+        /// Whether `a < b`, element by element, broadcast.
+        Lt lt(a: Tensor, b: Tensor) -> Tensor = "{a}.lt({b})";
+        /// Whether `a <= b`, element by element, broadcast.
+        Le le(a: Tensor, b: Tensor) -> Tensor = "{a}.le({b})";
+        /// `a` where the condition holds, else `b`, broadcast, in new storage.
+        WhereElse where_else(condition: Tensor, a: Tensor, b: Tensor) -> Tensor = "torch.where({condition}, {a}, {b})";
         /// The sum of all elements, of no dimension.
         Sum sum(a: Tensor) -> Tensor = "{a}.sum()";
+        /// The sums along `dim`, which goes away.
+        SumDim sum_dim(a: Tensor, dim: i64) -> Tensor = "{a}.sum({dim})";
+        /// The mean of all elements, of no dimension.
+        Mean mean(a: Tensor) -> Tensor = "{a}.mean()";
+        /// The least of all elements, of no dimension; NaN where there is one.
+        Min min(a: Tensor) -> Tensor = "{a}.min()";
+        /// The greatest of all elements, of no dimension; NaN where there is one.
+        Max max(a: Tensor) -> Tensor = "{a}.max()";
+        /// Joins along a new dimension `dim`, in new storage.
+        Stack stack(parts: Tensors, dim: i64) -> Tensor = "torch.stack({parts}, {dim})";
         /// Joins along `dim`, in new storage.
         Cat cat(parts: Tensors, dim: i64) -> Tensor = "torch.cat({parts}, {dim})";
         /// A copy in new storage.
@@ -212,6 +261,12 @@ ops! {
         MulScalar_ mul_scalar_(a: Target, value: Scalar) -> () = "{a}.mul_({value})";
         /// Adds `b`, broadcast, in place.
         Add_ add_(a: Target, b: Tensor) -> () = "{a}.add_({b})";
+        /// Subtracts `b`, broadcast, in place.
+        Sub_ sub_(a: Target, b: Tensor) -> () = "{a}.sub_({b})";
+        /// Divides by `b`, broadcast, in place.
+        Div_ div_(a: Target, b: Tensor) -> () = "{a}.div_({b})";
+        /// Negates every element, in place.
+        Neg_ neg_(a: Target) -> () = "{a}.neg_()";
         /// Multiplies by `b`, broadcast, in place.
         Mul_ mul_(a: Target, b: Tensor) -> () = "{a}.mul_({b})";
         /// Sets every element, in place.
@@ -220,6 +275,18 @@ ops! {
         Zero_ zero_(a: Target) -> () = "{a}.zero_()";
         /// Copies `b`, broadcast and converted, in place.
         Copy_ copy_(a: Target, b: Tensor) -> () = "{a}.copy_({b})";
+    }
+    transfer {
+        /// The device that the tensor is on, such as `cpu` or `cuda:0`.
+        Device device(a: Tensor) -> String = "str({a}.device)";
+        /// The tensor itself where it is on this device, else a copy there. A copy that does not block returns before it is done.
+        ToDevice to_device(a: Tensor, device: String, non_blocking: bool) -> Tensor = "{a}.to({device}, non_blocking={non_blocking})";
+        /// The tensor itself where it is pinned, else a copy in page-locked host memory.
+        PinMemory pin_memory(a: Tensor) -> Tensor = "{a}.pin_memory()";
+        /// Whether the storage lies in page-locked host memory.
+        IsPinned is_pinned(a: Tensor) -> bool = "{a}.is_pinned()";
+        /// Waits until all that the device was asked is done.
+        Synchronize synchronize() -> () = "torch.cuda.synchronize()";
     }
     autograd {
         /// Sets whether operations on this leaf are recorded.

@@ -35,7 +35,8 @@ class Library:
     foreign_names: dict[str, str] = {}
     """Names that a piece of Python may use and whose library is not here: name, library."""
     error_kinds: list[tuple[type, str, str]] = []
-    """Kinds of refusals: class, a fragment of the message, kind. The first that fits counts."""
+    """Kinds of refusals: class, a fragment of the message, kind. The first that fits counts, and the kind
+    `unsupported` says that what is missing is an API."""
 
     def __init__(self) -> None:
         self.ops = table_of_ops()
@@ -132,7 +133,7 @@ class Library:
             return Fail.unsupported(message)
         for kind_of, fragment, kind in COMMON_KINDS + self.error_kinds:
             if isinstance(error, kind_of) and fragment in message:
-                return Fail.error(kind, message)
+                return Fail.unsupported(message) if kind == "unsupported" else Fail.error(kind, message)
         return Fail.error("other", message)
 
 

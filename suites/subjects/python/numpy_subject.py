@@ -10,6 +10,7 @@ array; inside a program it stays what it is.
 
 from __future__ import annotations
 
+import math
 import zlib
 from typing import Any
 
@@ -45,6 +46,18 @@ SOURCES = {
     "select": "{a}[{place}]",
     "transpose": "{a}.swapaxes({dim0}, {dim1})",
     "expand": "np.broadcast_to({a}, {shape})",
+    "permute": "{a}.transpose({dims})",
+    "movedim": "np.moveaxis({a}, {source}, {destination})",
+    "slice": "{a}[{stepped}]",
+    "squeeze": "{a}.squeeze({dim})",
+    "unsqueeze": "np.expand_dims({a}, {dim})",
+    "flatten": "{a}.reshape(flattened({a}.shape, {start}, {end}))",
+    # Of a mode that lets itself be written through, as PyTorch's windows do.
+    "unfold": "np.lib.stride_tricks.sliding_window_view({a}, {size}, axis={dim}, writeable=True)[{windows}]",
+    "as_strided": "as_strided({a}, {shape}, {strides}, {offset})",
+    "diagonal": "np.diagonal({a}, {offset}, {dim0}, {dim1})",
+    "split": "np.split({a}, ends({a}.shape[{dim}], {size}), axis={dim})",
+    "tensor_split": "np.array_split({a}, {sections}, axis={dim})",
     "chunk": "chunk({a}, {chunks}, {dim})",
     # compute
     "add_scalar": "{a} + {value}",
@@ -52,7 +65,20 @@ SOURCES = {
     "add": "{a} + {b}",
     "sub": "{a} - {b}",
     "mul": "{a} * {b}",
+    "div": "{a} / {b}",
+    "neg": "-{a}",
+    "matmul": "{a} @ {b}",
+    "eq": "{a} == {b}",
+    "ne": "{a} != {b}",
+    "lt": "{a} < {b}",
+    "le": "{a} <= {b}",
+    "where_else": "np.where({condition}, {a}, {b})",
     "sum": "{a}.sum()",
+    "sum_dim": "{a}.sum(axis={dim})",
+    "mean": "{a}.mean()",
+    "min": "{a}.min()",
+    "max": "{a}.max()",
+    "stack": "np.stack({parts}, axis={dim})",
     "cat": "np.concatenate({parts}, axis={dim})",
     "clone": "{a}.copy()",
     # Not `ascontiguousarray`, which gives an array of no dimension one.
@@ -62,12 +88,18 @@ SOURCES = {
     "add_scalar_": "{a} += {value}",
     "mul_scalar_": "{a} *= {value}",
     "add_": "{a} += {b}",
+    "sub_": "{a} -= {b}",
     "mul_": "{a} *= {b}",
+    "div_": "{a} /= {b}",
+    "neg_": "np.negative({a}, out={a})",
     "fill_": "{a}.fill({value})",
     "zero_": "{a}.fill(0)",
     "copy_": "{a}[...] = {b}",
 }
-"""The ops that NumPy has. It has no version counter and no autograd."""
+"""The ops that NumPy has. It has no version counter, no autograd and no device beside the CPU."""
+
+LACKS = {"autograd": "autograd", "transfer": "device beside the CPU"}
+"""What a whole group of ops would need."""
 
 
 def load() -> Library:
@@ -88,14 +120,22 @@ class NumPy(Library):
         (ValueError, "maximum allowed dimension", "out-of-memory"),
         # `AxisError` is one too.
         (IndexError, "", "index"),
-        # Of the ops only `expand` makes such an array, because its elements share places.
+        # `expand` makes such arrays, whose elements share places; NumPy gives diagonals out the same way.
         (ValueError, "read-only", "overlap"),
         (TypeError, "Cannot cast", "dtype"),
         (TypeError, "boolean", "dtype"),
         (ValueError, "broadcast", "shape"),
         (ValueError, "avoid creating a copy while reshaping", "shape"),
+        (ValueError, "window shape cannot be larger", "index"),
+        (ValueError, "at least two dimensions", "index"),
         (ValueError, "shape", "shape"),
         (ValueError, "dimension", "shape"),
+        (ValueError, "size not equal to one", "shape"),
+        (ValueError, "axes don't match array", "shape"),
+        (ValueError, "zero-size array", "shape"),
+        (ValueError, "flatten takes its dimensions in order", "shape"),
+        (ValueError, "repeated axis", "index"),
+        (ValueError, "axis1 and axis2 cannot be the same", "index"),
     ]
 
     def __init__(self, np: Any):
@@ -106,22 +146,36 @@ class NumPy(Library):
         self.dtype = np.dtype
         self.dtypes = {name: np.dtype(python) for name, python in DTYPES.items() if name != "bf16"}
         self.sources = SOURCES
-        self.derived = {"narrow": {"rows": rows}, "select": {"place": place}}
-        self.namespace = {"np": np, "owner": owner, "chunk": chunk}
+        self.derived = {
+            "narrow": {"rows": rows},
+            "select": {"place": place},
+            "slice": {"stepped": stepped},
+            "unfold": {"windows": windows},
+        }
+        helpers = (owner, flattened, ends, chunk, self.as_strided)
+        self.namespace = {"np": np, **{helper.__name__: helper for helper in helpers}}
         self.usual_names = {"np": np}
         if not reshape_takes_copy(np):
             self.sources = {**SOURCES, "view": "view({a}, {shape})"}
             self.namespace["view"] = view
 
     def missing(self, op: Op) -> str:
-        what = "autograd" if op.group == "autograd" else "version counter"
-        return f"numpy has no {what} ({op.name})"
+        return f"numpy has no {LACKS.get(op.group, 'version counter')} ({op.name})"
 
     def as_tensor(self, value: Any) -> Any:
         return self.np.asarray(value) if isinstance(value, self.np.generic) else value
 
     def as_plain(self, value: Any) -> Any:
         return value.item() if isinstance(value, self.np.generic) else value
+
+    def as_strided(self, array: Any, shape: list, strides: list, offset: int) -> Any:
+        """Any view of an array's memory, through the constructor: `stride_tricks.as_strided` checks no bounds."""
+        memory = owner(array).ravel(order="K")
+        # A buffer without bytes is the only one whose bounds the constructor does not check.
+        if not memory.size and math.prod(shape):
+            raise ValueError(f"an array of shape {shape} reaches outside of memory of no elements")
+        size = array.itemsize
+        return self.np.ndarray(shape, array.dtype, memory, offset * size, [stride * size for stride in strides])
 
     def checksum(self, tensor: Any) -> tuple[int, int]:
         array = self.np.asarray(tensor)
@@ -155,6 +209,33 @@ def along(dim: int, index: Any) -> tuple:
     if dim >= 0:
         return (slice(None),) * dim + (index,)
     return (..., index) + (slice(None),) * (-1 - dim)
+
+
+def stepped(dim: int, start: int, end: int, step: int) -> tuple:
+    """The index of every so many rows of one dimension."""
+    return along(dim, slice(start, end, step))
+
+
+def windows(dim: int, size: int, step: int) -> tuple:
+    """The index of every so many windows of one dimension, which have been made the last dimension."""
+    return along(dim if dim >= 0 else dim - 1, slice(None, None, step))
+
+
+def flattened(shape: tuple, start: int, end: int) -> tuple:
+    """The shape with two dimensions and those between them as one."""
+    if not shape:
+        return (1,)
+    first, last = range(len(shape))[start], range(len(shape))[end]
+    if first > last:
+        raise ValueError(f"flatten takes its dimensions in order, found shape {shape} from {start} to {end}")
+    return (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
+
+
+def ends(rows: int, size: int) -> range:
+    """Where the pieces of so many rows end, but the last."""
+    if size < 0:
+        raise ValueError(f"split needs a size of at least 0, found {size}")
+    return range(size, rows, size) if rows else range(0)
 
 
 def chunk(array: Any, chunks: int, dim: int) -> list:

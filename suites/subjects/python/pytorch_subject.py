@@ -25,6 +25,9 @@ class PyTorch(Library):
     foreign_names = {"np": "numpy"}
 
     error_kinds = [
+        (RuntimeError, "Found no NVIDIA driver", "unsupported"),
+        (RuntimeError, "Cannot access accelerator device when none is available", "unsupported"),
+        (AssertionError, "not compiled with CUDA enabled", "unsupported"),
         (RuntimeError, "has been modified by an inplace operation", "version"),
         (RuntimeError, "a leaf Variable that requires grad is being used in an in-place", "leaf"),
         (RuntimeError, "can only change requires_grad flags of leaf variables", "leaf"),
@@ -37,11 +40,18 @@ class PyTorch(Library):
         (RuntimeError, "exceeds dimension size", "index"),
         (RuntimeError, "length must be non-negative", "index"),
         (RuntimeError, "cannot be applied to a 0-dim tensor", "index"),
-        (RuntimeError, "expects at least a 1-dimensional tensor", "index"),
+        (RuntimeError, "at least a 1-dimensional tensor", "index"),
+        (RuntimeError, "maximum size for tensor at dimension", "index"),
+        (RuntimeError, "diagonal dimensions cannot be identical", "index"),
+        (RuntimeError, "duplicate dims are not allowed", "index"),
         (RuntimeError, "can't be cast to the desired output type", "dtype"),
         (RuntimeError, "only Tensors of floating point", "dtype"),
         (RuntimeError, "with two bool tensors is not supported", "dtype"),
         (RuntimeError, "with a bool tensor is not supported", "dtype"),
+        (RuntimeError, "on a bool tensor is not supported", "dtype"),
+        (RuntimeError, "could not infer output dtype", "dtype"),
+        (RuntimeError, "to have the same dtype", "dtype"),
+        (RuntimeError, "expected condition to be a boolean tensor", "dtype"),
         (RuntimeError, "grad can be implicitly created only for scalar outputs", "shape"),
         (RuntimeError, "is invalid for input of size", "shape"),
         (RuntimeError, "view size is not compatible", "shape"),
@@ -58,6 +68,14 @@ class PyTorch(Library):
         (RuntimeError, "Dimension size must be non-negative", "shape"),
         (RuntimeError, "non-existing dimension", "shape"),
         (RuntimeError, "cannot reshape tensor of 0 elements", "shape"),
+        (RuntimeError, "start_dim cannot come after end_dim", "shape"),
+        (RuntimeError, "does not match the length of the desired ordering", "shape"),
+        (RuntimeError, "are out of bounds for storage", "shape"),
+        (RuntimeError, "mismatch in length of strides and shape", "shape"),
+        (RuntimeError, "shapes cannot be multiplied", "shape"),
+        (RuntimeError, "size mismatch", "shape"),
+        (RuntimeError, "to be equal size", "shape"),
+        (RuntimeError, "Expected reduction dim to be specified", "shape"),
     ]
 
     def __init__(self, torch: Any):

@@ -87,6 +87,13 @@ def integer(value: Any) -> int:
     return value
 
 
+def text(value: Any) -> str:
+    """A piece of text."""
+    if not isinstance(value, str):
+        raise Fail.protocol(f"expected text, found {reprlib.repr(value)}")
+    return value
+
+
 def natural(value: Any) -> int:
     """A handle, a number of a program or a count."""
     if not is_integer(value) or value < 0:
@@ -130,6 +137,7 @@ DECODERS = {
     "bool": boolean,
     "int": integer,
     "scalar": scalar,
+    "text": text,
     "ints": lambda value: [integer(each) for each in listed(value)],
     "scalars": lambda value: [scalar(each) for each in listed(value)],
 }

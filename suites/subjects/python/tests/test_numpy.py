@@ -5,10 +5,11 @@ from __future__ import annotations
 import unittest
 
 from shared import SharedTests
+from shared_ops import SharedOpsTests
 from subject import SubjectTest, import_or_skip
 
 
-class NumPyTest(SharedTests, SubjectTest):
+class NumPyTest(SharedTests, SharedOpsTests, SubjectTest):
     script = "numpy_subject.py"
     library = "numpy"
 
@@ -20,6 +21,8 @@ class NumPyTest(SharedTests, SubjectTest):
             ("requires_grad_", {"a": a, "on": True}, "numpy has no autograd (requires_grad_)"),
             ("detach", {"a": a}, "numpy has no autograd (detach)"),
             ("version", {"a": a}, "numpy has no version counter (version)"),
+            ("device", {"a": a}, "numpy has no device beside the CPU (device)"),
+            ("synchronize", {}, "numpy has no device beside the CPU (synchronize)"),
         ]:
             self.assertEqual(self.subject.op(name, **args), {"unsupported": words})
 
@@ -39,6 +42,17 @@ class NumPyTest(SharedTests, SubjectTest):
         self.assertEqual(ask("dtype", a=ask("add_scalar", a=single, value=1.5)), "f32")
         total = ask("sum", a=ask("ones", shape=[2], dtype="u8"))
         self.assert_error(self.subject.op("dtype", a=total), "dtype", "uint64")
+
+    def test_diagonals_are_views_that_refuse_to_be_written(self) -> None:
+        a = self.subject.value("zeros", shape=[2, 2], dtype="f32")
+        diagonal = self.subject.value("diagonal", a=a, offset=0, dim0=0, dim1=1)
+        self.assert_error(self.subject.op("fill_", a=diagonal, value=1), "overlap", "read-only")
+        self.subject.value("fill_", a=a, value=1)
+        self.assertEqual(self.subject.value("values", a=diagonal), [1.0, 1.0])
+
+    def test_only_a_dimension_of_one_can_be_squeezed_out(self) -> None:
+        a = self.subject.value("zeros", shape=[2, 2], dtype="f32")
+        self.assert_error(self.subject.op("squeeze", a=a, dim=0), "shape", "not equal to one")
 
     def test_slices_end_at_the_edge(self) -> None:
         a = self.subject.value("arange", end=3, dtype="i64")

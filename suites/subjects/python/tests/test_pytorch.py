@@ -6,10 +6,11 @@ import struct
 import zlib
 
 from shared import SharedTests
+from shared_ops import SharedOpsTests
 from subject import SubjectTest, step
 
 
-class PyTorchTest(SharedTests, SubjectTest):
+class PyTorchTest(SharedTests, SharedOpsTests, SubjectTest):
     script = "pytorch_subject.py"
     library = "torch"
 
@@ -75,6 +76,30 @@ class PyTorchTest(SharedTests, SubjectTest):
         high = self.subject.value("narrow", a=a, dim=0, start=1, length=4)
         self.assert_error(self.subject.op("add_", a=high, b=low), "overlap")
         self.assertEqual(self.subject.op("add_", a=a, b=a), {"value": None})
+
+    def test_a_diagonal_can_be_written(self) -> None:
+        a = self.subject.value("zeros", shape=[2, 2], dtype="f32")
+        self.subject.value("fill_", a=self.subject.value("diagonal", a=a, offset=0, dim0=0, dim1=1), value=1)
+        self.assertEqual(self.subject.value("values", a=a), [1.0, 0.0, 0.0, 1.0])
+
+    def test_squeezing_a_dimension_of_more_than_one_changes_nothing(self) -> None:
+        a = self.subject.value("zeros", shape=[2, 2], dtype="f32")
+        self.assertEqual(self.subject.value("shape", a=self.subject.value("squeeze", a=a, dim=0)), [2, 2])
+
+    def test_tensors_are_on_the_cpu_and_a_missing_gpu_is_an_api_that_is_missing(self) -> None:
+        a = self.subject.value("ones", shape=[3], dtype="f32")
+        self.assertEqual(self.subject.value("device", a=a), "cpu")
+        self.assertFalse(self.subject.value("is_pinned", a=a))
+        same = self.subject.value("to_device", a=a, device="cpu", non_blocking=False)
+        self.assertEqual(self.subject.value("data_ptr", a=same), self.subject.value("data_ptr", a=a))
+        if self.subject.python("torch.cuda.is_available()") == {"value": False}:
+            for name, args in [
+                ("to_device", {"a": a, "device": "cuda:0", "non_blocking": True}),
+                ("pin_memory", {"a": a}),
+                ("synchronize", {}),
+            ]:
+                self.assert_unsupported(self.subject.op(name, **args), "")
+                self.assertIn("unsupported", self.subject.op(name, **args))
 
     def test_a_range_beyond_the_edge_is_refused(self) -> None:
         a = self.subject.value("ones", shape=[3], dtype="f32")
