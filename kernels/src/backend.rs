@@ -62,7 +62,33 @@ pub enum Binary {
     Div,
 }
 
-/// The second input of a [`Binary`] operation.
+/// Comparisons of two inputs; false where one is NaN, but for `Ne`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// The same value.
+    Eq,
+    /// Another value.
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or the same value.
+    Le,
+}
+
+/// Ways to bring many elements together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reduction {
+    /// The sum, in the dtype of a sum; floats are rounded once.
+    Sum,
+    /// The sum over the number of elements, rounded once; of floating dtypes only.
+    Mean,
+    /// The least; NaN where there is one. Of no elements, the greatest value of the dtype.
+    Min,
+    /// The greatest; NaN where there is one. Of no elements, the least value of the dtype.
+    Max,
+}
+
+/// The second input of an operation of two.
 #[derive(Clone, Copy)]
 pub enum Second<'a> {
     /// A tensor of the dtype and shape of the first input.
@@ -96,8 +122,17 @@ pub trait Backend {
     /// Applies an operation to every pair of elements.
     fn binary(&self, operation: Binary, out: Operand<'_>, first: Operand<'_>, second: Second<'_>) -> Result<()>;
 
-    /// Adds up the elements over `dims`; `out` has the other dimensions, and the dtype of a sum.
-    fn sum(&self, out: Operand<'_>, input: Operand<'_>, dims: &[usize]) -> Result<()>;
+    /// Compares every pair of elements; `out` is of bools.
+    fn compare(&self, comparison: Comparison, out: Operand<'_>, first: Operand<'_>, second: Second<'_>) -> Result<()>;
+
+    /// Takes every element from `first` where the element of `condition`, one byte, is not zero, else from `second`.
+    fn select(&self, out: Operand<'_>, condition: Operand<'_>, first: Operand<'_>, second: Operand<'_>) -> Result<()>;
+
+    /// Brings the elements over `dims` together; `out` has the other dimensions and, but for sums, the dtype of the input.
+    fn reduce(&self, reduction: Reduction, out: Operand<'_>, input: Operand<'_>, dims: &[usize]) -> Result<()>;
+
+    /// The matrix product of `[n, k]` and `[k, m]`; `out` is another `[n, m]`. Not of bools; 16-bit floats add up in f32.
+    fn matmul(&self, out: Operand<'_>, first: Operand<'_>, second: Operand<'_>) -> Result<()>;
 
     /// Whether all pairs of elements are equal; NaN equals nothing.
     fn equal(&self, a: Operand<'_>, b: Operand<'_>) -> Result<bool>;

@@ -1,15 +1,20 @@
 //! Kernels for host memory.
 //!
-//! Each operation chooses its element type once and then walks the operands in [`walk`] runs; [`run`] holds the loops.
+//! Each operation chooses its element type once and then walks the operands in [`walk`] runs; [`run`]
+//! and [`fold`] hold the loops, and [`parallel`] shares large walks among threads.
 
 mod arithmetic;
+mod fold;
+mod matmul;
+mod parallel;
 mod reduce;
 mod run;
 mod transfer;
 mod walk;
 
-use crate::backend::{Backend, Binary, Operand, Second, Unary};
-use crate::error::Result;
+use crate::backend::{Backend, Binary, Comparison, Operand, Reduction, Second, Unary};
+use crate::dtype::DType;
+use crate::error::{Error, ErrorKind, Result};
 use crate::scalar::Scalar;
 
 /// The processor.
@@ -36,8 +41,20 @@ impl Backend for Cpu {
         arithmetic::binary(operation, out, first, second)
     }
 
-    fn sum(&self, out: Operand<'_>, input: Operand<'_>, dims: &[usize]) -> Result<()> {
-        reduce::sum(out, input, dims)
+    fn compare(&self, comparison: Comparison, out: Operand<'_>, first: Operand<'_>, second: Second<'_>) -> Result<()> {
+        arithmetic::compare(comparison, out, first, second)
+    }
+
+    fn select(&self, out: Operand<'_>, condition: Operand<'_>, first: Operand<'_>, second: Operand<'_>) -> Result<()> {
+        transfer::select(out, condition, first, second)
+    }
+
+    fn reduce(&self, reduction: Reduction, out: Operand<'_>, input: Operand<'_>, dims: &[usize]) -> Result<()> {
+        reduce::reduce(reduction, out, input, dims)
+    }
+
+    fn matmul(&self, out: Operand<'_>, first: Operand<'_>, second: Operand<'_>) -> Result<()> {
+        matmul::matmul(out, first, second)
     }
 
     fn equal(&self, a: Operand<'_>, b: Operand<'_>) -> Result<bool> {
@@ -51,4 +68,13 @@ impl Backend for Cpu {
     fn write(&self, out: Operand<'_>, values: &[Scalar]) -> Result<()> {
         transfer::write(out, values)
     }
+}
+
+fn not_defined(operation: &str, dtype: DType) -> Error {
+    Error::new(
+        ErrorKind::DType,
+        format!(
+            "{operation} of {dtype} elements asked, which is not defined; convert the tensor to another dtype first"
+        ),
+    )
 }

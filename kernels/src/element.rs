@@ -1,7 +1,9 @@
 //! Rust types behind dtypes: conversion, the type each is computed in, and dispatch from a dtype to its type.
 
 use crate::scalar::Scalar;
+use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
+use std::cmp::Ordering;
 
 /// One byte that means a truth value. Any byte is valid, so that memory never written can be read.
 #[derive(Debug, Clone, Copy)]
@@ -9,15 +11,37 @@ use half::{bf16, f16};
 pub(crate) struct Bool(u8);
 
 /// An element as it lies in memory.
-pub(crate) trait Element: Copy + 'static {
+pub(crate) trait Element: Copy + Send + Sync + 'static {
     /// A type that holds every value exactly and from which all conversions start.
     type Wide: Wide;
     /// The type in which operations are computed; the result is rounded once.
-    type Compute: Element;
+    type Compute: Element<Compute = Self::Compute> + Arithmetic + PartialOrd;
     /// The type of a sum.
     type Total: Element;
     /// The type in which a sum is built up.
     type Accumulator: Number;
+    /// Whether [`Element::load`] and [`Element::store`] of many are faster than conversions one by one.
+    const BUFFERED: bool = false;
+    /// No value is less.
+    const LEAST: Self;
+    /// No value is greater.
+    const GREATEST: Self;
+
+    /// The element that a computed value is.
+    #[inline(always)]
+    fn computed(value: Self::Compute) -> Self {
+        convert(value)
+    }
+
+    /// Elements into the type they are computed in, one for one.
+    fn load(from: &[Self], to: &mut [Self::Compute]) {
+        from.iter().zip(to).for_each(|(from, to)| *to = convert(*from));
+    }
+
+    /// Back, one for one.
+    fn store(from: &[Self::Compute], to: &mut [Self]) {
+        from.iter().zip(to).for_each(|(from, to)| *to = Self::computed(*from));
+    }
 
     fn widen(self) -> Self::Wide;
     fn from_i64(value: i64) -> Self;
@@ -61,6 +85,28 @@ pub(crate) trait Float: Number {
     fn div(self, other: Self) -> Self;
 }
 
+/// Ordered by truth, whatever byte it is written with.
+impl PartialEq for Bool {
+    #[inline(always)]
+    fn eq(&self, other: &Bool) -> bool {
+        (self.0 != 0) == (other.0 != 0)
+    }
+}
+
+impl PartialOrd for Bool {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Bool) -> Option<Ordering> {
+        (self.0 != 0).partial_cmp(&(other.0 != 0))
+    }
+}
+
+impl From<bool> for Bool {
+    #[inline(always)]
+    fn from(value: bool) -> Bool {
+        Bool(u8::from(value))
+    }
+}
+
 impl Wide for i64 {
     #[inline(always)]
     fn convert<D: Element>(self) -> D {
@@ -87,6 +133,13 @@ impl Element for Bool {
     type Compute = Bool;
     type Total = i64;
     type Accumulator = i64;
+    const LEAST: Bool = Bool(0);
+    const GREATEST: Bool = Bool(1);
+
+    #[inline(always)]
+    fn computed(value: Bool) -> Bool {
+        value
+    }
 
     #[inline(always)]
     fn widen(self) -> i64 {
@@ -128,6 +181,8 @@ macro_rules! integers {
             type Compute = $type;
             type Total = i64;
             type Accumulator = i64;
+            const LEAST: $type = <$type>::MIN;
+            const GREATEST: $type = <$type>::MAX;
 
             #[inline(always)]
             fn widen(self) -> i64 {
@@ -179,46 +234,88 @@ macro_rules! integers {
 
 integers!(u8, i8, i16, i32, i64);
 
-/// Floating types: the wide type is also the one they are computed in.
+/// Floating types that are computed in themselves.
 macro_rules! floats {
-    ($($type:ty, $wide:ty, $widen:expr, $from_f32:expr, $from_f64:expr;)*) => { $(
+    ($($type:ident),*) => { $(
         impl Element for $type {
-            type Wide = $wide;
-            type Compute = $wide;
+            type Wide = $type;
+            type Compute = $type;
             type Total = $type;
             // Wider than needed for one element: a sum of many keeps the digits that f32 would lose on the way.
             type Accumulator = f64;
+            const LEAST: $type = <$type>::NEG_INFINITY;
+            const GREATEST: $type = <$type>::INFINITY;
 
             #[inline(always)]
-            fn widen(self) -> $wide {
-                $widen(self)
+            fn widen(self) -> $type {
+                self
             }
 
             #[inline(always)]
             fn from_i64(value: i64) -> $type {
-                <$wide as Wide>::convert(value as $wide)
+                value as $type
             }
 
             #[inline(always)]
             fn from_f32(value: f32) -> $type {
-                $from_f32(value)
+                $type::from(value)
             }
 
             #[inline(always)]
             fn from_f64(value: f64) -> $type {
-                $from_f64(value)
+                value as $type
             }
         }
     )* };
 }
 
-// The 16-bit floats are reached through f32 from everywhere, as in PyTorch.
-floats! {
-    f16, f32, f16::to_f32, f16::from_f32, |value| f16::from_f32(value as f32);
-    bf16, f32, bf16::to_f32, bf16::from_f32, |value| bf16::from_f32(value as f32);
-    f32, f32, |value| value, |value| value, |value| value as f32;
-    f64, f64, |value| value, f64::from, |value| value;
+floats!(f32, f64);
+
+/// Conversions of slices, which use the processor's own instructions where it has them.
+macro_rules! sixteen_bits {
+    ($($type:ty),*) => { $(
+        impl Element for $type {
+            type Wide = f32;
+            type Compute = f32;
+            type Total = $type;
+            type Accumulator = f64;
+            const BUFFERED: bool = true;
+            const LEAST: $type = <$type>::NEG_INFINITY;
+            const GREATEST: $type = <$type>::INFINITY;
+
+            fn load(from: &[$type], to: &mut [f32]) {
+                from.convert_to_f32_slice(to);
+            }
+
+            fn store(from: &[f32], to: &mut [$type]) {
+                to.convert_from_f32_slice(from);
+            }
+
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+
+            // Reached through f32 from everywhere, as in PyTorch.
+            #[inline(always)]
+            fn from_i64(value: i64) -> $type {
+                <$type>::from_f32(value as f32)
+            }
+
+            #[inline(always)]
+            fn from_f32(value: f32) -> $type {
+                <$type>::from_f32(value)
+            }
+
+            #[inline(always)]
+            fn from_f64(value: f64) -> $type {
+                <$type>::from_f32(value as f32)
+            }
+        }
+    )* };
 }
+
+sixteen_bits!(f16, bf16);
 
 macro_rules! float_arithmetic {
     ($($type:ty),*) => { $(
@@ -279,6 +376,14 @@ macro_rules! with_type {
     };
 }
 
+/// Dispatches over the integers of the sizes of dtypes, for what moves bits and never looks at them.
+macro_rules! with_bits {
+    ($dtype:expr, $B:ident => $body:expr) => {
+        $crate::element::dispatch!($dtype, $B => $body,
+            [Bool i8, U8 i8, I8 i8, I16 i16, I32 i32, I64 i64, F16 i16, Bf16 i16, F32 i32, F64 i64])
+    };
+}
+
 /// Dispatches over every dtype but bool.
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $body:expr, else $otherwise:expr) => {
@@ -294,4 +399,4 @@ macro_rules! with_float {
     };
 }
 
-pub(crate) use {dispatch, with_float, with_number, with_type};
+pub(crate) use {dispatch, with_bits, with_float, with_number, with_type};

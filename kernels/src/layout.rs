@@ -1,9 +1,13 @@
 //! Where the elements of a tensor lie in its storage: shape, strides and offset, and all view algebra on them.
 
 mod order;
+mod parts;
+mod reshape;
+mod strided;
 mod views;
 
 use crate::error::{Error, ErrorKind, Result};
+use std::fmt;
 
 /// Shape, strides and offset, all in elements.
 ///
@@ -22,16 +26,7 @@ impl Layout {
     /// [`ErrorKind::Shape`] when `shape` and `strides` differ in length; [`ErrorKind::OutOfMemory`] when the number of
     /// elements or the last position cannot be counted.
     pub fn new(shape: &[usize], strides: &[usize], offset: usize) -> Result<Layout> {
-        if shape.len() != strides.len() {
-            return Err(Error::new(
-                ErrorKind::Shape,
-                format!(
-                    "shape {shape:?} has {} dimensions but strides {strides:?} have {}; give one stride per dimension",
-                    shape.len(),
-                    strides.len()
-                ),
-            ));
-        }
+        check_lengths(shape, strides)?;
         Layout { shape: shape.to_vec(), strides: strides.to_vec(), offset }.counted()
     }
 
@@ -147,12 +142,39 @@ impl Layout {
         })
     }
 
+    /// Whether every element certainly has a position of its own: each stride steps over all that smaller ones reach.
+    pub(crate) fn keeps_elements_apart(&self) -> bool {
+        let mut dims: Vec<(usize, usize)> =
+            self.strides.iter().copied().zip(self.shape.iter().copied()).filter(|(_, size)| *size > 1).collect();
+        dims.sort_unstable();
+        let mut reached = 0;
+        dims.iter().all(|&(stride, size)| {
+            let steps_over = stride > reached;
+            reached += (size - 1) * stride;
+            steps_over
+        })
+    }
+
     /// Whether several elements certainly share a position: a stride of zero over more than one element.
     ///
     /// Other overlaps, which only an explicit choice of strides can make, are not looked for, as in PyTorch.
     pub fn repeats_elements(&self) -> bool {
         self.numel() != 0 && self.shape.iter().zip(&self.strides).any(|(size, stride)| *size > 1 && *stride == 0)
     }
+}
+
+fn check_lengths<T: fmt::Debug>(shape: &[T], strides: &[T]) -> Result<()> {
+    if shape.len() == strides.len() {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Shape,
+        format!(
+            "shape {shape:?} has {} dimensions but strides {strides:?} have {}; give one stride per dimension",
+            shape.len(),
+            strides.len()
+        ),
+    ))
 }
 
 fn too_large(shape: &[usize]) -> Error {
@@ -181,6 +203,22 @@ mod tests {
         assert!(Layout::new(&[2, 3], &[1, 2], 0).unwrap().is_dense());
         assert!(!Layout::new(&[3], &[2], 0).unwrap().is_dense());
         assert!(!Layout::new(&[3], &[0], 0).unwrap().is_dense());
+    }
+
+    #[test]
+    fn elements_are_apart_where_strides_step_over_smaller_ones() {
+        for (shape, strides, apart) in [
+            (&[2, 3][..], &[1, 2][..], true),
+            (&[3, 2], &[10, 3], true),
+            (&[3, 2], &[1, 1], false),
+            (&[3, 2], &[2, 5], true),
+            (&[3, 2], &[2, 4], false),
+            (&[3, 1], &[0, 1], false),
+            (&[1, 3], &[0, 1], true),
+        ] {
+            let layout = Layout::new(shape, strides, 0).unwrap();
+            assert_eq!(layout.keeps_elements_apart(), apart, "{shape:?} {strides:?}");
+        }
     }
 
     #[test]

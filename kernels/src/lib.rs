@@ -3,7 +3,8 @@
 //! Its rules are PyTorch's: which operations share a storage, which strides a view gets, which dtype a result has,
 //! which writes are refused. Reading order: [`DType`], [`Layout`] (all view algebra), [`Storage`] (a block of bytes and
 //! its version counter), [`Tensor`] (a handle); then `ops`, one file per family of operations, which holds every check
-//! once; below them the `backend` seam, and `cpu`, the kernels.
+//! once; below them the `backend` seam, and `cpu`, the kernels. Beside them stand [`sharing`], which says exactly whether two
+//! layouts have memory in common, and [`limits`], the plain loops that kernels are measured against.
 
 mod backend;
 mod cpu;
@@ -11,9 +12,11 @@ mod dtype;
 mod element;
 mod error;
 mod layout;
+pub mod limits;
 mod ops;
 mod overlap;
 mod scalar;
+mod sharing;
 mod storage;
 mod tensor;
 
@@ -22,5 +25,6 @@ pub use error::{Error, ErrorKind, Result};
 pub use layout::Layout;
 pub use ops::Other;
 pub use scalar::Scalar;
+pub use sharing::{Sharing, sharing};
 pub use storage::{ALIGNMENT, Storage};
 pub use tensor::Tensor;

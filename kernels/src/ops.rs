@@ -1,9 +1,11 @@
 //! The operations on tensors, one file per family. Every check stands here, once, for every backend.
 
 mod compute;
+mod copy;
 mod create;
 mod elementwise;
 mod observe;
+mod reduce;
 mod view;
 mod write;
 

@@ -36,7 +36,7 @@ impl Scalar {
     /// Whether an element of `dtype` can hold the number without overflow.
     ///
     /// PyTorch's rule for `fill_` and `full`: fractions are cut off, infinities fit every floating dtype, a NaN fits no
-    /// integer, and u8 takes -255 to -1 modulo 256.
+    /// integer, and u8 takes the integers -255 to -1 modulo 256.
     pub fn fits(self, dtype: DType) -> bool {
         let value = match self {
             Scalar::Bool(_) => return true,
@@ -45,7 +45,7 @@ impl Scalar {
         };
         let (low, high) = match dtype {
             DType::Bool => return true,
-            DType::U8 => (-255.0, 255.0),
+            DType::U8 => (if matches!(self, Scalar::Int(_)) { -255.0 } else { 0.0 }, 255.0),
             DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
             DType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
             DType::I32 => (f64::from(i32::MIN), f64::from(i32::MAX)),
@@ -107,6 +107,7 @@ mod tests {
     fn a_number_fits_where_pytorch_lets_it_be_filled() {
         assert!(Scalar::Int(-1).fits(DType::U8));
         assert!(!Scalar::Int(256).fits(DType::U8));
+        assert!(!Scalar::Float(-0.5).fits(DType::U8));
         assert!(Scalar::Float(1.5).fits(DType::I32));
         assert!(!Scalar::Float(f64::NAN).fits(DType::I64));
         assert!(Scalar::Float(f64::NAN).fits(DType::F16));

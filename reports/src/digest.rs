@@ -1,12 +1,12 @@
 //! A run log in the shape that pages ask for: by claim, by column, by workload.
 
 use crate::subjects::{self, CONTROL};
-use crate::{RunLog, tags};
+use crate::{RunLog, tags, words};
 use std::collections::{BTreeMap, BTreeSet};
 use suites::claims::{Catalogue, Claim};
 use suites::record::{
-    Cells, Control, Effect, Footer, Header, JUDGED, Measurement, Outcome, OutcomeKind, Record, Verdict, VerdictKind,
-    Weather, Weight, cells,
+    Cells, Control, Effect, Floor, Footer, Header, JUDGED, Loop, Measurement, Outcome, OutcomeKind, Params, Record,
+    Slope, Verdict, VerdictKind, Weather, Weight, WorkloadInfo, cells,
 };
 
 /// One subject on one device: a column of the matrix.
@@ -67,6 +67,13 @@ pub struct Digest<'a> {
     pub weather: Vec<&'a Weather>,
     /// The A/A control.
     pub control: Option<&'a Control>,
+    /// What the workloads do, by name.
+    pub workloads: BTreeMap<&'a str, &'a WorkloadInfo>,
+    /// How times grow with size, in the order of the run.
+    pub slopes: Vec<&'a Slope>,
+    /// What the harness costs, by subject.
+    pub floors: BTreeMap<&'a str, &'a Floor>,
+    limits: BTreeMap<(Loop, u64), f64>,
     /// Subjects with at least one outcome that is not `not-run`.
     pub columns: Vec<Column<'a>>,
     by_claim: BTreeMap<&'a str, Vec<&'a Outcome>>,
@@ -86,6 +93,10 @@ impl<'a> Digest<'a> {
             cells: cells(&log.records),
             weather: Vec::new(),
             control: None,
+            workloads: BTreeMap::new(),
+            slopes: Vec::new(),
+            floors: BTreeMap::new(),
+            limits: BTreeMap::new(),
             columns: Vec::new(),
             by_claim: BTreeMap::new(),
         };
@@ -99,6 +110,16 @@ impl<'a> Digest<'a> {
                 Record::Measurement(m) if m.subject != CONTROL => digest.measurements.push(m),
                 Record::Weather(weather) => digest.weather.push(weather),
                 Record::Control(control) => digest.control = Some(control),
+                Record::Workload(info) => {
+                    digest.workloads.insert(&info.workload, info);
+                }
+                Record::Slope(slope) => digest.slopes.push(slope),
+                Record::Floor(floor) => {
+                    digest.floors.insert(&floor.subject, floor);
+                }
+                Record::Limit(limit) => {
+                    digest.limits.insert((limit.what, limit.bytes), limit.nanoseconds);
+                }
                 _ => {}
             }
         }
@@ -192,6 +213,23 @@ impl<'a> Digest<'a> {
     /// The page names of the workloads measured: what stands before the first dot.
     pub fn workload_pages(&self) -> BTreeSet<&'a str> {
         self.measurements.iter().map(|m| family(&m.workload)).collect()
+    }
+
+    /// Nanoseconds of the plain loop that bounds a workload at this size, where one does and was timed.
+    pub fn limit(&self, workload: &str, params: &Params) -> Option<f64> {
+        let bound = self.workloads.get(workload)?.bound?;
+        self.limits.get(&(bound, params.bytes())).copied()
+    }
+
+    /// Why verdicts say little in this run, where something that they rest on was left out.
+    pub fn selection(&self) -> Option<String> {
+        words::selection(self.judged_version().is_some(), self.header.only.as_deref())
+    }
+
+    /// What the run left out, in words.
+    pub fn cut(&self) -> Vec<String> {
+        let only = self.header.only.iter().map(|words| format!("everything that does not match \"{words}\""));
+        only.chain(self.header.cut.iter().cloned()).collect()
     }
 
     /// PyTorch's version in this run.

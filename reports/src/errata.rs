@@ -122,7 +122,12 @@ impl<'a> Errata<'a> {
         for group in &mut groups {
             group.entries.sort_by_key(|entry| first_line(&entry.claim.lines));
         }
-        let lead = words::errata(counts.breaks, counts.misleads, counts.wording, counts.right, counts.verdicts);
+        let counted = words::errata(counts.breaks, counts.misleads, counts.wording, counts.right, counts.verdicts);
+        let lead = match digest.selection() {
+            Some(selection) if digest.judged_version().is_none() => selection,
+            Some(selection) => format!("{selection} {counted}"),
+            None => counted,
+        };
         Errata { tutorial, lead, groups }
     }
 }

@@ -18,4 +18,4 @@ mod words;
 
 pub use errata::{UnknownTutorial, errata_markdown, errata_text};
 pub use log::{ReadError, RunLog, read};
-pub use site::{Page, RenderError, Site, render};
+pub use site::{Page, RenderError, Site, check_place, render};

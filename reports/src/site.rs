@@ -75,7 +75,7 @@ fn write_error(path: &Path) -> impl FnOnce(io::Error) -> RenderError + '_ {
 ///
 /// Everything is first written into a folder beside `out`; on any failure that folder is removed and `out` is left alone.
 pub fn render(log: &RunLog, catalogue: &Catalogue, out: &Path) -> Result<Site, RenderError> {
-    replaceable(out)?;
+    check_place(out)?;
     let pages = pages::all(&Digest::new(log, catalogue)).map_err(RenderError::Page)?;
     let parent = match out.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -97,8 +97,11 @@ pub fn render(log: &RunLog, catalogue: &Catalogue, out: &Path) -> Result<Site, R
     Ok(site)
 }
 
-/// Refuses to replace anything but a site.
-fn replaceable(out: &Path) -> Result<(), RenderError> {
+/// Refuses a place that holds anything but a site, so that a long run need not find out at its end.
+///
+/// # Errors
+/// [`RenderError::Occupied`] when something else is there.
+pub fn check_place(out: &Path) -> Result<(), RenderError> {
     let ours = || out.join("run.jsonl").is_file() && out.join("index.html").is_file();
     let empty = || fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_none());
     if fs::symlink_metadata(out).is_err() || ours() || empty() {

@@ -40,6 +40,15 @@ pub fn overview(right: usize, verdicts: usize, tutorials: usize, harmful: usize,
     format!("{right} {harmful}; {open}.")
 }
 
+/// Why verdicts say little in a run that left something out; nothing where it left out nothing that they rest on.
+pub fn selection(judged_ran: bool, only: Option<&str>) -> Option<String> {
+    match (judged_ran, only) {
+        (false, _) => Some("PyTorch did not run here, so no claim was judged by what it does.".into()),
+        (true, Some(words)) => Some(format!("Only what matches \"{words}\" was run: the other claims are open.")),
+        (true, None) => None,
+    }
+}
+
 /// What an author has to change.
 pub fn errata(breaks: usize, misleads: usize, wording: usize, right: usize, verdicts: usize) -> String {
     if verdicts == 0 {
@@ -61,7 +70,8 @@ pub fn errata(breaks: usize, misleads: usize, wording: usize, right: usize, verd
         let noun = if parts.is_empty() { format!(" {}", noun(wording)) } else { String::new() };
         parts.push(format!("{wording}{noun} {} wording", if wording == 1 { "is" } else { "are" }));
     }
-    let changes = if parts.is_empty() { "There is nothing to correct".to_string() } else { parts.join(", ") };
+    let changes =
+        if parts.is_empty() { "Nothing judged here needs a correction".to_string() } else { parts.join(", ") };
     format!("{changes}. {}.", stands(right, verdicts))
 }
 
@@ -192,9 +202,16 @@ mod tests {
     }
 
     #[test]
+    fn what_was_left_out_is_said() {
+        assert_eq!(selection(true, None), None);
+        assert!(selection(false, Some("add")).is_some_and(|said| said.starts_with("PyTorch did not run")));
+        assert!(selection(true, Some("add")).is_some_and(|said| said.contains("\"add\"")));
+    }
+
+    #[test]
     fn errata_count_by_weight() {
         assert_eq!(errata(0, 0, 0, 0, 0), "This run log holds no verdict on this tutorial.");
-        assert_eq!(errata(0, 0, 0, 2, 2), "There is nothing to correct. 2 of 2 claims stand as they are.");
+        assert_eq!(errata(0, 0, 0, 2, 2), "Nothing judged here needs a correction. 2 of 2 claims stand as they are.");
         assert_eq!(
             errata(1, 1, 1, 1, 4),
             "1 correction keeps code from failing or results from changing, 1 concerns bytes or time, 1 is wording. 1 of 4 claims stands as it is."

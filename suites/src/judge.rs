@@ -3,16 +3,17 @@
 
 use crate::claims::{Catalogue, Claim, Kind};
 use crate::record::{
-    Control, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Verdict, VerdictKind, cells,
+    Control, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Slope, Verdict, VerdictKind, cells,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
 
 /// The reference's second launch, for the A/A control.
 pub const AGAIN: &str = "reference (again)";
 /// The reference's id.
 pub const REFERENCE: &str = "reference";
-/// Above this share of false alarms, no effect is believed.
+/// A higher share of false alarms than this, and no effect is believed.
 pub const FALSE_ALARMS: f64 = 0.05;
 const RESAMPLES: usize = 1000;
 
@@ -30,7 +31,7 @@ pub fn effects(catalogue: &Catalogue, records: &[Record]) -> (Vec<Effect>, Optio
             control.different += u32::from(matches!(comparison.kind(), EffectKind::Holds | EffectKind::Reversed));
         }
     }
-    let noisy = f64::from(control.different) > FALSE_ALARMS * f64::from(control.pairs);
+    let noisy = failed(&control);
     let mut effects = Vec::new();
     for claim in &catalogue.claims {
         let Some((slower, faster)) = claim.workloads() else { continue };
@@ -52,6 +53,19 @@ pub fn effects(catalogue: &Catalogue, records: &[Record]) -> (Vec<Effect>, Optio
         }
     }
     (effects, (control.pairs > 0).then_some(control))
+}
+
+/// Whether the control shows more false alarms than our rule may have: so many that, at a rate of [`FALSE_ALARMS`], as
+/// many would come up by chance in less than one run of twenty.
+pub fn failed(control: &Control) -> bool {
+    let (n, p) = (f64::from(control.pairs), FALSE_ALARMS);
+    let mut chance = (1.0 - p).powf(n);
+    let mut fewer = 0.0;
+    for k in 0..control.different {
+        fewer += chance;
+        chance *= (n - f64::from(k)) / f64::from(k + 1) * p / (1.0 - p);
+    }
+    1.0 - fewer < 0.05
 }
 
 struct Comparison {
@@ -100,9 +114,60 @@ fn compare(slow: &[&Measurement], fast: &[&Measurement]) -> Option<Comparison> {
             median(ratios.collect())
         })
         .collect();
+    Some(Comparison { ratio, interval: middle(&mut resampled) })
+}
+
+/// Below this size the fixed cost of a call hides how the rest grows.
+const GROWS_FROM: u64 = 10_000;
+
+/// How time grows with size, for every subject and workload that was measured at three sizes or more.
+pub fn slopes(records: &[Record]) -> Vec<Slope> {
+    type Sizes = Vec<(f64, Vec<f64>)>;
+    let mut series: BTreeMap<(&str, &str, &str), Sizes> = BTreeMap::new();
+    for ((subject, workload, params), rounds) in cells(records) {
+        if subject != AGAIN && params.elements >= GROWS_FROM {
+            let samples: Vec<f64> = rounds.iter().flat_map(|round| round.per_iteration()).collect();
+            let sizes = series.entry((subject, workload, &params.dtype)).or_default();
+            sizes.push(((params.elements as f64).ln(), samples));
+        }
+    }
+    let long_enough = series.into_iter().filter(|(_, sizes)| sizes.len() >= 3);
+    long_enough
+        .map(|((subject, workload, dtype), sizes)| {
+            let points = |pick: &mut dyn FnMut(&[f64]) -> f64| -> Vec<(f64, f64)> {
+                sizes.iter().map(|(size, samples)| (*size, pick(samples).ln())).collect()
+            };
+            let mut rng = StdRng::seed_from_u64(0);
+            let mut resampled: Vec<f64> =
+                (0..RESAMPLES).map(|_| line(&points(&mut |samples| median(draw(samples, &mut rng))))).collect();
+            Slope {
+                subject: subject.into(),
+                workload: workload.into(),
+                dtype: dtype.into(),
+                slope: line(&points(&mut |samples| median(samples.to_vec()))),
+                interval: middle(&mut resampled),
+            }
+        })
+        .collect()
+}
+
+/// The slope of the line of least squares through some points.
+fn line(points: &[(f64, f64)]) -> f64 {
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let (mut both, mut own) = (0.0, 0.0);
+    for point in points {
+        both += (point.0 - x) * (point.1 - y);
+        own += (point.0 - x) * (point.0 - x);
+    }
+    both / own
+}
+
+/// The 95 % in the middle of resampled values.
+fn middle(resampled: &mut [f64]) -> [f64; 2] {
     resampled.sort_by(f64::total_cmp);
-    let at = |share: f64| resampled[((RESAMPLES - 1) as f64 * share).round() as usize];
-    Some(Comparison { ratio, interval: [at(0.025), at(0.975)] })
+    let at = |share: f64| resampled[((resampled.len() - 1) as f64 * share).round() as usize];
+    [at(0.025), at(0.975)]
 }
 
 fn draw(samples: &[f64], rng: &mut StdRng) -> Vec<f64> {
@@ -126,11 +191,13 @@ pub fn verdicts(catalogue: &Catalogue, records: &[Record], effects: &[Effect], j
         .filter_map(|record| if let Record::Outcome(outcome) = record { Some(outcome) } else { None })
         .filter(|outcome| outcome.subject == judged)
         .collect();
+    let control = records.iter().find_map(|r| if let Record::Control(c) = r { Some(c) } else { None });
+    let control = control.filter(|control| failed(control));
     let judge = |claim: &Claim| {
         let (verdict, reason) = match (claim.kind, claim.reason()) {
             (Kind::Editorial, _) => (VerdictKind::NotTestable, None),
             (_, Some(reason)) => (VerdictKind::Open, Some(reason.into())),
-            (Kind::Performance, None) => performance(claim, effects, judged),
+            (Kind::Performance, None) => performance(claim, effects, judged, control),
             _ => conformance(claim, &outcomes),
         };
         let stands = matches!(verdict, VerdictKind::PartlyRight | VerdictKind::Wrong);
@@ -169,12 +236,21 @@ fn conformance(claim: &Claim, outcomes: &[&Outcome]) -> (VerdictKind, Option<Str
     }
 }
 
-fn performance(claim: &Claim, effects: &[Effect], judged: &str) -> (VerdictKind, Option<String>) {
+fn performance(
+    claim: &Claim,
+    effects: &[Effect],
+    judged: &str,
+    failed: Option<&Control>,
+) -> (VerdictKind, Option<String>) {
     let mut own: Vec<&Effect> = effects.iter().filter(|e| e.claim == claim.id && e.subject == judged).collect();
     own.sort_by(|a, b| a.params.cmp(&b.params));
     let count = |kind| own.iter().filter(|effect| effect.effect == kind).count();
     let holds = count(EffectKind::Holds);
     let against = count(EffectKind::Reversed) + count(EffectKind::NoDifference);
+    if let (Some(Control { pairs, different }), false) = (failed, own.is_empty()) {
+        let why = format!("the control failed: {different} of {pairs} pairs of equal things seemed to differ");
+        return (VerdictKind::Open, Some(why));
+    }
     match (holds, against) {
         _ if own.is_empty() => (VerdictKind::Open, Some("not measured here".into())),
         (holds, _) if holds == own.len() => (VerdictKind::Right, None),
@@ -236,6 +312,30 @@ mod tests {
         assert_eq!(effect_of(1000, 2000, 1), EffectKind::Reversed);
         assert_eq!(effect_of(1000, 1000, 1), EffectKind::NoDifference);
         assert_eq!(effect_of(1100, 1000, 100), EffectKind::Ambiguous);
+    }
+
+    #[test]
+    fn slopes_tell_what_grows() {
+        let mut records = Vec::new();
+        for (elements, time) in [(10_000, 100), (100_000, 1_000), (1_000_000, 10_000)] {
+            for (workload, each) in [("share.clone", time), ("share.view", 50)] {
+                let Record::Measurement(mut record) = measurement(workload, 1, &[each; 10]) else { unreachable!() };
+                record.params.elements = elements;
+                records.push(Record::Measurement(record));
+            }
+        }
+        let slopes = slopes(&records);
+        let of = |workload| slopes.iter().find(|slope| slope.workload == workload).unwrap();
+        assert!((of("share.clone").slope - 1.0).abs() < 1e-9);
+        assert!(of("share.view").slope.abs() < 1e-9);
+        assert_eq!(of("share.view").interval, [of("share.view").slope; 2]);
+    }
+
+    #[test]
+    fn a_control_fails_beyond_chance_alone() {
+        let failed = |pairs, different| failed(&Control { pairs, different });
+        assert!(!failed(30, 0) && !failed(30, 3) && !failed(30, 4) && failed(30, 5));
+        assert!(!failed(10, 1) && failed(10, 3));
     }
 
     #[test]

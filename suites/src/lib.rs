@@ -7,6 +7,7 @@ pub mod claims;
 pub mod judge;
 pub mod log;
 pub mod near;
+pub mod oracle;
 pub mod probe;
 pub mod progress;
 pub mod record;

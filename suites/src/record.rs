@@ -22,6 +22,14 @@ pub enum Record {
     Measurement(Measurement),
     /// What a performance claim comes to on one subject at one size.
     Effect(Effect),
+    /// How a workload's time grows with its size.
+    Slope(Slope),
+    /// What a workload does, and what bounds it.
+    Workload(WorkloadInfo),
+    /// What the machine itself can do: one plain loop over memory.
+    Limit(Limit),
+    /// What the harness itself costs on one subject.
+    Floor(Floor),
     /// One step of a memory timeline.
     Memory(MemoryStep),
     /// One reading of the machine's own noise.
@@ -51,6 +59,9 @@ pub struct Header {
     pub launches: Vec<LaunchRecord>,
     /// Timed rounds planned.
     pub rounds: u32,
+    /// The words that chose cases and workloads, where not all were run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
     /// What was left out or shortened to fit the time allowed, in words.
     pub cut: Vec<String>,
 }
@@ -261,6 +272,13 @@ pub struct Params {
     pub elements: u64,
 }
 
+impl Params {
+    /// Bytes of one tensor of this size; 0 for a dtype that is not known here.
+    pub fn bytes(&self) -> u64 {
+        subject::DType::from_name(&self.dtype).map_or(0, |dtype| dtype.size() as u64 * self.elements)
+    }
+}
+
 impl fmt::Display for Params {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.dtype, self.elements)
@@ -311,6 +329,69 @@ pub struct Effect {
     pub interval: [f64; 2],
     /// Half the interval's width relative to the ratio: a smaller change could not be seen.
     pub smallest_visible_change: f64,
+}
+
+/// How a workload's time grows with its size on one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slope {
+    /// The subject's id.
+    pub subject: String,
+    /// The workload.
+    pub workload: String,
+    /// The element type's wire name.
+    pub dtype: String,
+    /// Slope of the logarithm of time over the logarithm of elements: 0 for a time that is the same at every size, 1 for
+    /// one that is proportional to it.
+    pub slope: f64,
+    /// The 95 % bootstrap interval of the slope.
+    pub interval: [f64; 2],
+}
+
+/// What a workload does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadInfo {
+    /// Its name.
+    pub workload: String,
+    /// Its body, for readers.
+    pub about: String,
+    /// The plain loop over memory that it cannot be faster than, where one bounds it.
+    pub bound: Option<Loop>,
+    /// The device that it needs beside the CPU.
+    pub device: Option<String>,
+}
+
+/// A plain loop over memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loop {
+    /// Reads every byte once.
+    Read,
+    /// Writes every byte once.
+    Fill,
+    /// Reads every byte of one block and writes it to another.
+    Copy,
+}
+
+/// What one plain loop over memory took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The loop.
+    pub what: Loop,
+    /// Bytes of the block.
+    pub bytes: u64,
+    /// Nanoseconds of one pass, the median of several.
+    pub nanoseconds: f64,
+}
+
+/// What the harness costs on one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Floor {
+    /// The subject's id.
+    pub subject: String,
+    /// Nanoseconds of one iteration of a body that does nothing.
+    pub loop_nanoseconds: f64,
+    /// Nanoseconds of one request and its reply, the median of several.
+    pub round_trip_nanoseconds: f64,
 }
 
 /// One step of a memory timeline, in bytes.
@@ -403,6 +484,7 @@ words! {
     }
     Weight { Breaks => "breaks", Misleads => "misleads", Wording => "wording" }
     EffectKind { Holds => "holds", Reversed => "reversed", NoDifference => "no-difference", Ambiguous => "ambiguous" }
+    Loop { Read => "read", Fill => "fill", Copy => "copy" }
     Grade { Quiet => "quiet", Usable => "usable", DoNotCompare => "do-not-compare" }
 }
 

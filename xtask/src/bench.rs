@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: the main job.
 
-use crate::console::{Console, Failure};
+use crate::console::{Console, Failure, put, put_json};
 use crate::options::{Only, Which, claims};
 use crate::places::root;
 use crate::{report, setup};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use suites::bench::{Bench, Finished};
 use suites::record::Record;
-use suites::run::{Launch, choose, subjects};
+use suites::run::{Conformance, Launch, Places, choose, subjects};
 
 /// Check every claim, measure what it costs, and render the report
 #[derive(clap::Args)]
@@ -26,7 +26,7 @@ pub struct Args {
     /// First make the Python environment with PyTorch and NumPy, if it is not there, and use it
     #[arg(long, conflicts_with = "python")]
     setup: bool,
-    /// Allow 75 seconds for measuring instead of ten minutes: fewer samples, fewer sizes for loops
+    /// Allow two minutes for measuring instead of ten: fewer samples, fewer sizes for loops
     #[arg(long)]
     quick: bool,
     /// Timed rounds, each with fresh processes
@@ -59,6 +59,8 @@ static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
+    // Asked before anything is built: a new build takes this program's place, and its name with it.
+    let program = std::env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
     let made = if args.setup { Some(setup::make(None)?) } else { None };
     let (places, mut launches) = args.which.launches(made)?;
     let all = subjects(&places)?;
@@ -68,9 +70,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         let reference = choose(all.clone(), &[suites::judge::REFERENCE.to_owned()]).map_err(Failure::Failed)?;
         launches.splice(0..0, reference.into_iter().map(|subject| Launch::new(subject, 1, &places)));
     }
-    require(&args.require, &all, &places)?;
+    if let Some(left) = args.require.iter().find(|id| !launches.iter().any(|launch| launch.subject.id == **id)) {
+        return Err(Failure::Usage(format!("--require {left}, and --subject leaves it out: name it there too")));
+    }
+    require(&launches, &args.require, &places)?;
+    let site = args.out.join("site");
+    reports::check_place(&site).map_err(|error| Failure::Failed(error.to_string()))?;
     let (cases, workloads) = args.only.cases_and_workloads()?;
-    let program = std::env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
     ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -83,10 +89,13 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         launches: &launches,
         cases: &cases,
         catalogue: claims()?,
+        only: args.only.only.clone(),
         workloads: &workloads,
+        quick: args.quick,
         rounds: args.rounds,
-        allowed: Duration::from_secs(if args.quick { 75 } else { 600 }),
+        allowed: Duration::from_secs(if args.quick { 110 } else { 600 }),
         target: &places.target,
+        limits: crate::limits::time,
         measurer: &[program.into(), crate::measure::COMMAND.into()],
         commit: commit(),
         toolchain: first_line(Command::new("rustc").arg("--version")).unwrap_or_default(),
@@ -94,20 +103,19 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         stop: &STOP,
     };
     let finished = bench.run(&args.out)?;
-    let site = report::render(&finished.path, &args.out.join("site"))?;
+    let site = report::render(&finished.path, &site)?;
     tell(args, finished, site)
 }
 
 /// Starts every required subject once, so that a long run does not end in a missing package.
-fn require(required: &[String], all: &[suites::run::Subject], places: &suites::run::Places) -> Result<(), Failure> {
-    for subject in all.iter().filter(|subject| required.contains(&subject.id)) {
-        let launch = Launch::new(subject.clone(), 1, places);
-        let running = suites::run::Conformance::start(&launch, &places.target);
-        if let Some(missing) = &running.record().missing {
-            return Err(Failure::Missing(format!("required subject {} is not there: {missing}", subject.id)));
-        }
-    }
-    Ok(())
+fn require(launches: &[Launch], required: &[String], places: &Places) -> Result<(), Failure> {
+    let missing = |launch: &Launch| {
+        let running = Conformance::start(launch, &places.target);
+        running.record().missing.as_ref().map(|missing| format!("{} is required: {missing}", launch.subject.id))
+    };
+    let wanted = launches.iter().filter(|launch| required.contains(&launch.subject.id));
+    let missing: Vec<String> = wanted.filter_map(missing).collect();
+    if missing.is_empty() { Ok(()) } else { Err(Failure::Missing(missing.join("; "))) }
 }
 
 fn tell(args: &Args, finished: Finished, site: PathBuf) -> Result<(), Failure> {
@@ -120,12 +128,12 @@ fn tell(args: &Args, finished: Finished, site: PathBuf) -> Result<(), Failure> {
     let index = site.join("index.html");
     if args.json {
         let summary = Summary { run_log: finished.path, site: index, interrupted: finished.interrupted, verdicts };
-        println!("{}", serde_json::to_string(&summary).map_err(|error| Failure::Failed(error.to_string()))?);
+        put_json(&summary)?;
     } else {
         let counts: Vec<String> = verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
-        println!("claims: {}", counts.join(", "));
-        println!("run log: {}", finished.path.display());
-        println!("report: {}", index.display());
+        put(&format!("claims: {}", counts.join(", ")));
+        put(&format!("run log: {}", finished.path.display()));
+        put(&format!("report: {}", index.display()));
     }
     if finished.interrupted {
         return Err(Failure::Interrupted("the run was interrupted; what was done until then is in the run log".into()));

@@ -1,6 +1,6 @@
 //! `cargo xtask claims`: what is claimed, and what decides it.
 
-use crate::console::Failure;
+use crate::console::{Failure, put, put_list};
 use crate::options::claims;
 use serde::Serialize;
 use suites::claims::{Claim, Kind, Need};
@@ -51,16 +51,15 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     if args.json {
         let rows: Vec<Row> = chosen.into_iter().map(row).collect();
-        println!("{}", serde_json::to_string_pretty(&rows).map_err(|error| Failure::Failed(error.to_string()))?);
-        return Ok(());
+        return put_list(&rows);
     }
     for claim in chosen {
         let row = row(claim);
-        println!("{}  {}  {}", row.id, claim.lines, row.kind);
-        println!("    {}", claim.statement);
+        put(&format!("{}  {}  {}", row.id, claim.lines, row.kind));
+        put(&format!("    {}", claim.statement));
         let decided: Vec<&str> = row.cases.iter().map(String::as_str).chain(row.workloads).collect();
         let decided = row.reason.map_or_else(|| decided.join(", "), |reason| format!("not decided here: {reason}"));
-        println!("    {decided}");
+        put(&format!("    {decided}"));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `cargo xtask conformance`: runs cases and prints what came of them.
 
-use crate::console::{Console, Failure};
+use crate::console::{Console, Failure, put, put_json};
 use crate::options::{Only, Which, claims};
 use suites::judge;
 use suites::progress::Progress;
@@ -56,14 +56,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let touched: Vec<_> = touched.collect();
     if args.json {
         for record in records.into_iter().chain(touched.into_iter().map(Record::Verdict)) {
-            println!("{}", serde_json::to_string(&record).map_err(|error| Failure::Failed(error.to_string()))?);
+            put_json(&record)?;
         }
         return Ok(());
     }
     if launches.iter().any(|launch| launch.subject.id == suites::record::JUDGED) {
         for verdict in touched {
             let reason = verdict.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-            println!("{:12} {}{reason}", verdict.verdict.to_string(), verdict.claim);
+            put(&format!("{:12} {}{reason}", verdict.verdict.to_string(), verdict.claim));
         }
     }
     Ok(())

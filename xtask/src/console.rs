@@ -1,7 +1,8 @@
 //! What a person sees: failures with their exit status, and progress.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use serde::Serialize;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use suites::progress::Progress;
@@ -31,6 +32,25 @@ impl Failure {
         eprintln!("error: {text}");
         ExitCode::from(status)
     }
+}
+
+/// Prints a line on stdout. A reader that has seen enough, such as `head`, ends the program and is no failure.
+pub fn put(line: &str) {
+    if writeln!(std::io::stdout(), "{line}").is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Prints a value as one line of JSON.
+pub fn put_json(value: &impl Serialize) -> Result<(), Failure> {
+    put(&serde_json::to_string(value).map_err(|error| Failure::Failed(error.to_string()))?);
+    Ok(())
+}
+
+/// Prints values as a JSON list.
+pub fn put_list(values: &[impl Serialize]) -> Result<(), Failure> {
+    put(&serde_json::to_string_pretty(values).map_err(|error| Failure::Failed(error.to_string()))?);
+    Ok(())
 }
 
 /// Errors of the rooms below are failures of the command.

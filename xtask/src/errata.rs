@@ -1,6 +1,6 @@
 //! `cargo xtask errata`: what a tutorial's author would change.
 
-use crate::console::Failure;
+use crate::console::{Failure, put};
 use crate::options::claims;
 use std::path::PathBuf;
 
@@ -27,6 +27,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     let log = reports::read(&args.log).map_err(|error| Failure::Failed(error.to_string()))?;
     let write = if args.markdown { reports::errata_markdown } else { reports::errata_text };
-    print!("{}", write(&log, catalogue, &args.tutorial).map_err(|error| Failure::Failed(error.to_string()))?);
+    put(write(&log, catalogue, &args.tutorial).map_err(|error| Failure::Failed(error.to_string()))?.trim_end());
     Ok(())
 }

@@ -5,6 +5,7 @@ mod claims;
 mod conformance;
 mod console;
 mod errata;
+mod limits;
 mod lint;
 mod measure;
 mod options;
@@ -23,7 +24,8 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version, max_term_width = 100)]
 #[command(after_help = "Start with: cargo xtask bench --setup\n\n\
-    Exit status: 0 done; 1 something failed; 2 the command line is wrong; 3 a required subject is missing.")]
+    Exit status: 0 done; 1 something failed; 2 the command line is wrong; 3 a required subject is missing; \
+    130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -1,6 +1,6 @@
 //! `cargo xtask report`: renders a run log.
 
-use crate::console::Failure;
+use crate::console::{Failure, put};
 use crate::options::claims;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let site = render(&args.log, &args.out)?;
-    println!("report: {}", site.join("index.html").display());
+    put(&format!("report: {}", site.join("index.html").display()));
     Ok(())
 }
 

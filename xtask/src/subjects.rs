@@ -1,6 +1,6 @@
 //! `cargo xtask subjects`: who can be tested here.
 
-use crate::console::Failure;
+use crate::console::{Failure, put, put_list};
 use crate::options::Which;
 use suites::run::Conformance;
 
@@ -20,8 +20,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let records: Vec<_> =
         launches.iter().map(|launch| Conformance::start(launch, &places.target).record().clone()).collect();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&records).map_err(|error| Failure::Failed(error.to_string()))?);
-        return Ok(());
+        return put_list(&records);
     }
     for record in records {
         let state = match (&record.version, &record.language, &record.missing) {
@@ -29,7 +28,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             (_, _, Some(missing)) => format!("not here: {missing}"),
             _ => "said nothing about itself".into(),
         };
-        println!("{:12} {:5} {state}", record.subject, record.device);
+        put(&format!("{:12} {:5} {state}", record.subject, record.device));
     }
     Ok(())
 }

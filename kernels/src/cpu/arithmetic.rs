@@ -1,15 +1,14 @@
 //! Kernels that compute element by element.
 
-use super::run;
-use crate::backend::{Binary, Operand, Second, Unary};
-use crate::dtype::DType;
-use crate::element::{Arithmetic, Element, Float, Number, convert, with_float, with_number, with_type};
-use crate::error::{Error, ErrorKind, Result};
+use super::{not_defined, run};
+use crate::backend::{Binary, Comparison, Operand, Second, Unary};
+use crate::element::{Arithmetic, Bool, Element, Float, Number, with_float, with_number, with_type};
+use crate::error::Result;
 
 pub(super) fn unary(operation: Unary, out: Operand<'_>, input: Operand<'_>) -> Result<()> {
     let dtype = input.dtype();
     match operation {
-        Unary::Neg => with_number!(dtype, T => run::map(out, input, |x: T| computed::<T>(Number::neg(compute(x)))),
+        Unary::Neg => with_number!(dtype, T => run::map::<T, T>(out, input, Number::neg),
             else return Err(not_defined("neg", dtype))),
     }
     Ok(())
@@ -18,47 +17,43 @@ pub(super) fn unary(operation: Unary, out: Operand<'_>, input: Operand<'_>) -> R
 pub(super) fn binary(operation: Binary, out: Operand<'_>, first: Operand<'_>, second: Second<'_>) -> Result<()> {
     let dtype = first.dtype();
     match operation {
-        Binary::Add => with_type!(dtype, T => pairs::<T>(out, first, second, Arithmetic::add)),
-        Binary::Mul => with_type!(dtype, T => pairs::<T>(out, first, second, Arithmetic::mul)),
-        Binary::Sub => with_number!(dtype, T => pairs::<T>(out, first, second, Number::sub),
+        Binary::Add => with_type!(dtype, T => pairs::<T, T>(out, first, second, Arithmetic::add)),
+        Binary::Mul => with_type!(dtype, T => pairs::<T, T>(out, first, second, Arithmetic::mul)),
+        Binary::Sub => with_number!(dtype, T => pairs::<T, T>(out, first, second, Number::sub),
             else return Err(not_defined("sub", dtype))),
-        Binary::Div => with_float!(dtype, T => pairs::<T>(out, first, second, Float::div),
+        Binary::Div => with_float!(dtype, T => pairs::<T, T>(out, first, second, Float::div),
             else return Err(not_defined("div", dtype))),
     }
     Ok(())
 }
 
-fn pairs<T: Element>(
+pub(super) fn compare(comparison: Comparison, out: Operand<'_>, first: Operand<'_>, second: Second<'_>) -> Result<()> {
+    // Behind a pointer: one loop for a type, not one for each comparison of a type.
+    with_type!(first.dtype(), T => {
+        type Number = <T as Element>::Compute;
+        let holds: fn(Number, Number) -> _ = match comparison {
+            Comparison::Eq => |x, y| (x == y).into(),
+            Comparison::Ne => |x, y| (x != y).into(),
+            Comparison::Lt => |x, y| (x < y).into(),
+            Comparison::Le => |x, y| (x <= y).into(),
+        };
+        pairs::<T, Bool>(out, first, second, holds);
+    });
+    Ok(())
+}
+
+fn pairs<S: Element, D: Element>(
     out: Operand<'_>,
     first: Operand<'_>,
     second: Second<'_>,
-    f: impl Fn(T::Compute, T::Compute) -> T::Compute,
+    f: impl Fn(S::Compute, S::Compute) -> D::Compute + Send + Sync,
 ) {
     match second {
-        Second::Tensor(second) => run::zip(out, first, second, |x: T, y: T| computed::<T>(f(compute(x), compute(y)))),
+        Second::Tensor(second) => run::zip::<S, D>(out, first, second, f),
         Second::Number(number) => {
-            // Not rounded to T: a 16-bit tensor meets the number in f32, and the result is rounded once.
-            let number = T::Compute::from_scalar(number);
-            run::map(out, first, |x: T| computed::<T>(f(compute(x), number)));
+            // Not rounded to S: a 16-bit tensor meets the number in f32, and the result is rounded once.
+            let number = S::Compute::from_scalar(number);
+            run::map::<S, D>(out, first, |x| f(x, number));
         }
     }
-}
-
-#[inline(always)]
-fn compute<T: Element>(element: T) -> T::Compute {
-    convert(element)
-}
-
-#[inline(always)]
-fn computed<T: Element>(value: T::Compute) -> T {
-    convert(value)
-}
-
-fn not_defined(operation: &str, dtype: DType) -> Error {
-    Error::new(
-        ErrorKind::DType,
-        format!(
-            "{operation} of {dtype} elements asked, which is not defined; convert the tensor to a dtype of numbers first"
-        ),
-    )
 }

@@ -3,14 +3,14 @@
 use super::run;
 use crate::backend::Operand;
 use crate::dtype::DType;
-use crate::element::{Element, Wide, convert, with_type};
+use crate::element::{Element, Wide, convert, with_bits, with_type};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
 pub(super) fn fill(out: Operand<'_>, value: Scalar) -> Result<()> {
     with_type!(out.dtype(), T => {
         let element = T::from_scalar(value);
-        run::generate(out, || element);
+        run::fill(out, element);
     });
     Ok(())
 }
@@ -36,16 +36,16 @@ pub(super) fn ramp(out: Operand<'_>, start: Scalar, step: Scalar) -> Result<()> 
 
 pub(super) fn copy(out: Operand<'_>, input: Operand<'_>) -> Result<()> {
     if out.dtype() == input.dtype() {
-        // Bytes are moved as they are: a conversion could change the bits of a NaN.
-        match out.dtype().element_size() {
-            1 => run::map(out, input, |element: u8| element),
-            2 => run::map(out, input, |element: u16| element),
-            4 => run::map(out, input, |element: u32| element),
-            _ => run::map(out, input, |element: u64| element),
-        }
+        // Bits are moved as they are: a conversion could change those of a NaN.
+        with_bits!(out.dtype(), B => run::map::<B, B>(out, input, |bits| bits));
         return Ok(());
     }
-    with_type!(out.dtype(), D => with_type!(input.dtype(), S => run::map(out, input, convert::<S, D>)));
+    with_type!(out.dtype(), D => with_type!(input.dtype(), S => run::convert_all::<S, D>(out, input)));
+    Ok(())
+}
+
+pub(super) fn select(out: Operand<'_>, condition: Operand<'_>, first: Operand<'_>, second: Operand<'_>) -> Result<()> {
+    with_bits!(out.dtype(), B => run::select::<B>(out, condition, first, second));
     Ok(())
 }
 

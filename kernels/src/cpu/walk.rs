@@ -3,6 +3,7 @@
 use crate::layout::Layout;
 
 /// Dimensions of `N` operands of one shape, joined where they continue each other in all of them.
+#[derive(Clone)]
 pub(super) struct Walk<const N: usize> {
     outer: Vec<(usize, [usize; N])>,
     inner: (usize, [usize; N]),
@@ -41,6 +42,28 @@ impl<const N: usize> Walk<N> {
         }
         let inner = joined.pop().unwrap_or((1, [1; N]));
         Walk { outer: joined, inner, offsets: layouts.map(Layout::offset) }
+    }
+
+    /// Elements of each operand.
+    pub(super) fn len(&self) -> usize {
+        self.outer.iter().map(|(size, _)| size).product::<usize>() * self.inner.0
+    }
+
+    /// The walk in at most `count` parts, in order: cut along the slowest dimension that gives as many, else the largest.
+    pub(super) fn pieces(&self, count: usize) -> Vec<Walk<N>> {
+        let size = |dim: usize| self.outer.get(dim).unwrap_or(&self.inner).0;
+        let dims = 0..=self.outer.len();
+        let cut =
+            dims.clone().find(|dim| size(*dim) >= count).or_else(|| dims.max_by_key(|dim| size(*dim))).unwrap_or(0);
+        let length = size(cut).div_ceil(count.max(1)).max(1);
+        let piece = |start: usize| {
+            let mut piece = self.clone();
+            let (size, strides) = piece.outer.get_mut(cut).unwrap_or(&mut piece.inner);
+            (0..N).for_each(|i| piece.offsets[i] += start * strides[i]);
+            *size = length.min(*size - start);
+            piece
+        };
+        (0..size(cut)).step_by(length).map(piece).collect()
     }
 
     /// Calls `body` with every run, in row-major order. Offsets are counted from `base`.
@@ -89,6 +112,27 @@ mod tests {
         let rows = Layout::contiguous(&[2, 3]).unwrap();
         let columns = Layout::new(&[2, 3], &[1, 2], 10).unwrap();
         assert_eq!(visited([&rows, &columns]), [[0, 10], [1, 12], [2, 14], [3, 11], [4, 13], [5, 15]]);
+    }
+
+    #[test]
+    fn pieces_in_order_are_the_walk() {
+        let layouts = [Layout::contiguous(&[2, 3, 5]).unwrap(), Layout::new(&[2, 3, 5], &[1, 20, 3], 7).unwrap()];
+        let runs = |walk: &Walk<2>| {
+            let mut seen = Vec::new();
+            walk.each([0, 0], |run| {
+                seen.extend((0..run.length).map(|k| [0, 1].map(|i| run.offsets[i] + k * run.strides[i])));
+            });
+            seen
+        };
+        let walk = Walk::new([&layouts[0], &layouts[1]]);
+        assert_eq!(walk.len(), 30);
+        for count in 1..8 {
+            let mut parts: Vec<_> = walk.pieces(count).iter().flat_map(runs).collect();
+            assert!(walk.pieces(count).len() <= count);
+            parts.sort_unstable();
+            assert_eq!(parts, runs(&walk), "{count}");
+        }
+        assert_eq!(walk.pieces(2).len(), 2);
     }
 
     #[test]

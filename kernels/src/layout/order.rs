@@ -27,16 +27,21 @@ impl Layout {
             .collect()
     }
 
-    /// The layout of an elementwise result in new storage: dense, with dimensions in the order in which the operands
-    /// have them in memory (the rule of PyTorch's TensorIterator, and of `clone`).
-    ///
-    /// Operands are given as broadcast to `shape`.
+    /// The layout of an elementwise result in new storage: dense, with dimensions in the order in which the operands,
+    /// which broadcast to `shape`, have them in memory (the rule of PyTorch's TensorIterator).
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`] when the number of elements cannot be counted.
     pub fn of_result(shape: &[usize], operands: &[&Layout]) -> Result<Layout> {
-        if operands.iter().all(|operand| operand.shape == shape && operand.is_contiguous()) {
+        let whole = operands.iter().all(|operand| operand.shape == shape);
+        if whole && operands.iter().all(|operand| operand.is_contiguous()) {
             return Layout::contiguous(shape);
+        }
+        if let Some(first) = operands.first()
+            && whole
+            && operands.iter().all(|operand| operand.is_dense() && operand.strides == first.strides)
+        {
+            return Ok(Layout { offset: 0, ..(*first).clone() });
         }
         let mut order: Vec<usize> = (0..shape.len()).collect();
         // A stable insertion sort from the fastest dimension on: pairs that no operand can decide keep their order,
@@ -56,13 +61,27 @@ impl Layout {
         }
         Layout::dense(shape, &order)
     }
+
+    /// The layout of a copy in new storage: the same strides where there are no gaps, else as of a result.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`] when the number of elements cannot be counted.
+    pub fn of_copy(&self) -> Result<Layout> {
+        if self.is_dense() { Ok(Layout { offset: 0, ..self.clone() }) } else { Layout::of_result(&self.shape, &[self]) }
+    }
+
+    /// The stride with which the layout goes along a dimension of a shape that it broadcasts to: 0 where it repeats.
+    fn broadcast_stride(&self, shape: &[usize], dim: usize) -> usize {
+        let own = (dim + self.ndim()).checked_sub(shape.len());
+        own.filter(|own| self.shape[*own] == shape[dim]).map_or(0, |own| self.strides[own])
+    }
 }
 
 /// How two dimensions, `a` the one before, should lie in memory: `Less` when `a` is the slower one, `Greater` when they
 /// should change places, `None` when no operand decides.
 fn slower_first(shape: &[usize], operands: &[&Layout], a: usize, b: usize) -> Option<Ordering> {
     for operand in operands {
-        let (stride_a, stride_b) = (operand.strides[a], operand.strides[b]);
+        let (stride_a, stride_b) = (operand.broadcast_stride(shape, a), operand.broadcast_stride(shape, b));
         // A stride of zero says nothing about the order.
         if stride_a == 0 || stride_b == 0 {
             continue;
@@ -95,7 +114,8 @@ mod tests {
         assert_eq!(Layout::of_result(&[2, 3], &[&rows]).unwrap().strides(), [3, 1]);
         let scattered = Layout::new(&[2, 3], &[1, 10], 0).unwrap();
         assert_eq!(Layout::of_result(&[2, 3], &[&scattered]).unwrap().strides(), [1, 2]);
-        let expanded = Layout::contiguous(&[1, 3]).unwrap().expand(&[2, 3]).unwrap();
-        assert_eq!(Layout::of_result(&[2, 3], &[&expanded]).unwrap().strides(), [3, 1]);
+        let row = Layout::contiguous(&[3]).unwrap();
+        assert_eq!(Layout::of_result(&[2, 3], &[&row]).unwrap().strides(), [3, 1]);
+        assert_eq!(Layout::of_result(&[3, 2], &[&row.unsqueeze(1).unwrap(), &columns]).unwrap().strides(), [1, 3]);
     }
 }

@@ -1,8 +1,8 @@
 //! Results in new storage.
 
 use super::backend;
-use super::elementwise::{Other, binary, unary};
-use crate::backend::{Binary, Unary};
+use super::elementwise::{Broadcast, Other, binary, compare, unary};
+use crate::backend::{Binary, Comparison, Unary};
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
@@ -20,7 +20,7 @@ impl Tensor {
     /// `self - other`, broadcast.
     ///
     /// # Errors
-    /// [`ErrorKind::Shape`] when shapes do not broadcast; [`ErrorKind::DType`] for two bools.
+    /// [`ErrorKind::Shape`] when shapes do not broadcast; [`ErrorKind::DType`] for bools.
     pub fn sub<'a>(&self, other: impl Into<Other<'a>>) -> Result<Tensor> {
         binary(Binary::Sub, self, other.into())
     }
@@ -49,119 +49,99 @@ impl Tensor {
         unary(Unary::Neg, self)
     }
 
-    /// The sum of all elements, a tensor of no dimensions.
+    /// Whether `self == other`, element by element, broadcast, in their promoted dtype: a tensor of bools.
     ///
     /// # Errors
-    /// As of [`Tensor::sum_over`].
-    pub fn sum(&self) -> Result<Tensor> {
-        let all: Vec<i64> = (0..self.layout().ndim() as i64).collect();
-        self.sum_over(&all)
+    /// [`ErrorKind::Shape`] when shapes do not broadcast.
+    pub fn eq<'a>(&self, other: impl Into<Other<'a>>) -> Result<Tensor> {
+        compare(Comparison::Eq, self, other.into())
     }
 
-    /// The sums over some dimensions, which go away. Integers and bools add up in i64 and wrap; floats add up in f64 and
-    /// are rounded once to their dtype.
+    /// Whether `self != other`, element by element, broadcast, in their promoted dtype: a tensor of bools.
     ///
     /// # Errors
-    /// [`ErrorKind::Index`] when a dimension is out of range or named twice.
-    pub fn sum_over(&self, dims: &[i64]) -> Result<Tensor> {
-        let mut over = Vec::with_capacity(dims.len());
-        for &dim in dims {
-            let dim = self.layout().dim(dim)?;
-            if over.contains(&dim) {
-                return Err(Error::new(
-                    ErrorKind::Index,
-                    format!("dimension {dim} appears twice in {dims:?}; name it once"),
-                ));
-            }
-            // Without dimensions, 0 and -1 name none.
-            if dim < self.layout().ndim() {
-                over.push(dim);
-            }
+    /// [`ErrorKind::Shape`] when shapes do not broadcast.
+    pub fn ne<'a>(&self, other: impl Into<Other<'a>>) -> Result<Tensor> {
+        compare(Comparison::Ne, self, other.into())
+    }
+
+    /// Whether `self < other`, element by element, broadcast, in their promoted dtype: a tensor of bools.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`] when shapes do not broadcast.
+    pub fn lt<'a>(&self, other: impl Into<Other<'a>>) -> Result<Tensor> {
+        compare(Comparison::Lt, self, other.into())
+    }
+
+    /// Whether `self <= other`, element by element, broadcast, in their promoted dtype: a tensor of bools.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Shape`] when shapes do not broadcast.
+    pub fn le<'a>(&self, other: impl Into<Other<'a>>) -> Result<Tensor> {
+        compare(Comparison::Le, self, other.into())
+    }
+
+    /// The element of `a` where that of `condition` is true, else that of `b`, broadcast, in their promoted dtype.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DType`] when the condition is neither of bools nor of u8; [`ErrorKind::Shape`] when shapes do not
+    /// broadcast.
+    pub fn where_else(condition: &Tensor, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        if !matches!(condition.dtype(), DType::Bool | DType::U8) {
+            return Err(Error::new(
+                ErrorKind::DType,
+                format!("a condition of {} elements asked; compare them first, which gives bools", condition.dtype()),
+            ));
         }
-        over.sort_unstable();
-        let out = Tensor::allocate(Layout::contiguous(self.layout().without(&over).shape())?, self.dtype().of_sum())?;
-        backend().sum(out.operand()?, self.operand()?, &over)?;
+        let shape = Layout::broadcast_shape(condition.shape(), a.shape())?;
+        let shape = Layout::broadcast_shape(&shape, b.shape())?;
+        let dtype = DType::result_type(a.ranked(), b.ranked());
+        let condition = Broadcast::new(condition, condition.dtype(), &shape)?;
+        let (a, b) = (Broadcast::new(a, dtype, &shape)?, Broadcast::new(b, dtype, &shape)?);
+        let out = Tensor::allocate(Layout::of_result(&shape, &[condition.own(), a.own(), b.own()])?, dtype)?;
+        backend().select(out.operand()?, condition.operand()?, a.operand()?, b.operand()?)?;
         Ok(out)
     }
 
-    /// Tensors joined along `dim`, in their promoted dtype. Tensors of shape `[0]` are passed over, as in PyTorch.
+    /// The matrix product of two tensors of two dimensions and one dtype.
     ///
     /// # Errors
-    /// [`ErrorKind::Value`] for no tensors; [`ErrorKind::Shape`] when sizes beside `dim` differ or a tensor has no
-    /// dimensions; [`ErrorKind::Index`] when `dim` is out of range.
-    pub fn cat(parts: &[&Tensor], dim: i64) -> Result<Tensor> {
-        let refuse = |why: String| Error::new(ErrorKind::Shape, format!("cat along dimension {dim} asked: {why}"));
-        let Some(&first) = parts.first() else {
-            return Err(Error::new(ErrorKind::Value, "cat of no tensors asked; give at least one"));
+    /// [`ErrorKind::Shape`] when a tensor has not two dimensions, or the columns of the first are not as many as the rows
+    /// of the second; [`ErrorKind::DType`] when dtypes differ, and for bools.
+    pub fn matmul(&self, other: &Tensor) -> Result<Tensor> {
+        let (&[rows, depth], &[depth_too, columns]) = (self.shape(), other.shape()) else {
+            return Err(Error::new(
+                ErrorKind::Shape,
+                format!(
+                    "the matrix product of shapes {:?} and {:?} asked; give each two dimensions",
+                    self.shape(),
+                    other.shape()
+                ),
+            ));
         };
-        if let Some(at) = parts.iter().position(|part| part.layout().ndim() == 0) {
-            return Err(refuse(format!("tensor {at} has no dimensions; give it one with view([1])")));
+        if depth != depth_too {
+            return Err(Error::new(
+                ErrorKind::Shape,
+                format!(
+                    "matrices of shapes {:?} and {:?} cannot be multiplied: {depth} columns meet {depth_too} rows; \
+                     make them equal",
+                    self.shape(),
+                    other.shape()
+                ),
+            ));
         }
-        let dtype = parts.iter().map(|part| part.ranked()).reduce(|a, b| (DType::result_type(a, b), a.1.max(b.1)));
-        let dtype = dtype.map_or(first.dtype(), |(dtype, _)| dtype);
-        let joined: Vec<&Tensor> = parts.iter().copied().filter(|part| part.shape() != [0]).collect();
-        let model = joined.first().copied().unwrap_or(first);
-        let along = model.layout().dim(dim)?;
-        for part in &joined {
-            let fits = part.layout().ndim() == model.layout().ndim()
-                && (0..part.layout().ndim()).all(|d| d == along || part.shape()[d] == model.shape()[d]);
-            if !fits {
-                return Err(refuse(format!(
-                    "shapes {:?} and {:?} differ beside it; make them equal",
-                    model.shape(),
-                    part.shape()
-                )));
-            }
+        if self.dtype() != other.dtype() {
+            return Err(Error::new(
+                ErrorKind::DType,
+                format!(
+                    "the matrix product of {} and {} elements asked; convert one to the dtype of the other",
+                    self.dtype(),
+                    other.dtype()
+                ),
+            ));
         }
-        let mut shape = model.shape().to_vec();
-        shape[along] = joined.iter().map(|part| part.shape()[along]).sum();
-        let out = Tensor::allocate(Layout::contiguous(&shape)?, dtype)?;
-        let mut start = 0;
-        for part in joined {
-            let length = part.shape()[along] as i64;
-            let place = out.layout().narrow(along as i64, start, length)?;
-            backend().copy(out.operand_as(&place)?, part.operand()?)?;
-            start += length;
-        }
-        Ok(out)
-    }
-
-    /// A copy of the elements in new storage, with the order of dimensions that they have in memory (PyTorch's `clone`).
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub fn clone_data(&self) -> Result<Tensor> {
-        self.converted(Layout::of_result(self.shape(), &[self.layout()])?, self.dtype())
-    }
-
-    /// The tensor itself where it is contiguous, else a contiguous copy.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub fn contiguous(&self) -> Result<Tensor> {
-        if self.is_contiguous() {
-            Ok(self.share())
-        } else {
-            self.converted(Layout::contiguous(self.shape())?, self.dtype())
-        }
-    }
-
-    /// The tensor itself where it has this dtype, else a converted copy: integers wrap, floats lose their fraction,
-    /// anything but zero is true.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub fn to(&self, dtype: DType) -> Result<Tensor> {
-        if dtype == self.dtype() {
-            Ok(self.share())
-        } else {
-            self.converted(Layout::of_result(self.shape(), &[self.layout()])?, dtype)
-        }
-    }
-
-    fn converted(&self, layout: Layout, dtype: DType) -> Result<Tensor> {
-        let out = Tensor::allocate(layout, dtype)?;
-        backend().copy(out.operand()?, self.operand()?)?;
+        let out = Tensor::allocate(Layout::contiguous(&[rows, columns])?, self.dtype())?;
+        backend().matmul(out.operand()?, self.operand()?, other.operand()?)?;
         Ok(out)
     }
 }

@@ -52,7 +52,8 @@ impl Tensor {
     /// Without a dtype, integers give i64 and anything else f32.
     ///
     /// # Errors
-    /// [`ErrorKind::Value`] when the step is zero, leads away from the end, or a bound is not finite.
+    /// [`ErrorKind::Value`] when the step is zero, leads away from the end, or a bound is not finite;
+    /// [`ErrorKind::DType`] for bools.
     pub fn arange(start: Scalar, end: Scalar, step: Scalar, dtype: Option<DType>) -> Result<Tensor> {
         let refuse = |why: &str| {
             Err(Error::new(ErrorKind::Value, format!("the numbers from {start} to {end} by {step} asked: {why}")))
@@ -70,16 +71,20 @@ impl Tensor {
         }
         let count = ((to - from) / by).ceil() as i64;
         let dtype = dtype.unwrap_or(if is_float { DType::F32 } else { DType::I64 });
+        if dtype == DType::Bool {
+            return Err(Error::new(ErrorKind::DType, "a range of bools asked; choose a dtype of numbers"));
+        }
         let out = Tensor::empty(&[count], dtype)?;
         backend().ramp(out.operand()?, start, step)?;
         Ok(out)
     }
 
-    /// A new tensor that holds these values in row-major order; values outside the dtype are converted as by
-    /// [`Tensor::to`].
+    /// A new tensor that holds these values in row-major order. Integers lose fractions; floats become infinite beyond
+    /// their range.
     ///
     /// # Errors
-    /// [`ErrorKind::Shape`] when there are not as many values as elements; [`ErrorKind::OutOfMemory`].
+    /// [`ErrorKind::Shape`] when there are not as many values as elements; [`ErrorKind::Value`] when one overflows an
+    /// integer dtype; [`ErrorKind::OutOfMemory`].
     pub fn from_values(values: &[Scalar], shape: &[i64], dtype: DType) -> Result<Tensor> {
         let layout = Layout::contiguous(&Layout::sizes(shape)?)?;
         if layout.numel() != values.len() {
@@ -91,6 +96,9 @@ impl Tensor {
                     values.len()
                 ),
             ));
+        }
+        if !dtype.is_floating() {
+            values.iter().try_for_each(|value| check_fits(*value, dtype))?;
         }
         let out = Tensor::allocate(layout, dtype)?;
         backend().write(out.operand()?, values)?;
@@ -132,7 +140,10 @@ mod tests {
     #[test]
     fn values_must_fit_their_place() {
         assert_eq!(Tensor::full(&[1], 300, DType::U8).unwrap_err().kind, ErrorKind::Value);
-        assert_eq!(Tensor::from_values(&[300.into()], &[1], DType::U8).unwrap().values().unwrap(), [Scalar::Int(44)]);
+        assert_eq!(Tensor::from_values(&[300.into()], &[1], DType::U8).unwrap_err().kind, ErrorKind::Value);
+        assert_eq!(Tensor::from_values(&[(-1).into()], &[1], DType::U8).unwrap().values().unwrap(), [Scalar::Int(255)]);
+        let beyond = Tensor::from_values(&[1e6.into()], &[1], DType::F16).unwrap();
+        assert_eq!(beyond.values().unwrap(), [Scalar::Float(f64::INFINITY)]);
         assert_eq!(Tensor::from_values(&[1.into()], &[2], DType::U8).unwrap_err().kind, ErrorKind::Shape);
         assert_eq!(Tensor::zeros(&[2, -1], DType::F32).unwrap_err().kind, ErrorKind::Shape);
     }

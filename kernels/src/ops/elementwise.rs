@@ -1,7 +1,7 @@
 //! How elementwise operations meet: broadcasting, promotion and overlap, for results in place and in new storage alike.
 
 use super::backend;
-use crate::backend::{Binary, Operand, Second, Unary};
+use crate::backend::{Binary, Comparison, Operand, Second, Unary};
 use crate::dtype::{DType, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
@@ -37,6 +37,13 @@ impl Other<'_> {
             Other::Number(number) => (number.dtype(), Rank::Number),
         }
     }
+
+    fn broadcast_shape(&self, first: &Tensor) -> Result<Vec<usize>> {
+        match self {
+            Other::Tensor(tensor) => Layout::broadcast_shape(first.shape(), tensor.shape()),
+            Other::Number(_) => Ok(first.shape().to_vec()),
+        }
+    }
 }
 
 /// A result in new storage.
@@ -52,43 +59,30 @@ pub(super) fn binary_(operation: Binary, a: &Tensor, b: Other<'_>) -> Result<()>
 }
 
 fn compute(operation: Binary, out: Option<&Tensor>, a: &Tensor, b: Other<'_>) -> Result<Tensor> {
+    let promoted = DType::result_type(a.ranked(), b.ranked());
+    let dtype = match operation {
+        Binary::Div => promoted.of_quotient(),
+        Binary::Sub if [a.ranked().0, b.ranked().0].contains(&DType::Bool) => return Err(no_difference_of_bools()),
+        _ => promoted,
+    };
     if let Some(out) = out {
         overlap::check_output(out)?;
         if let Other::Tensor(b) = b {
             overlap::check_input(out, b)?;
         }
     }
-    let shape = match b {
-        Other::Tensor(b) => Layout::broadcast_shape(a.shape(), b.shape())?,
-        Other::Number(_) => a.shape().to_vec(),
-    };
-    let promoted = DType::result_type(a.ranked(), b.ranked());
-    let dtype = if operation == Binary::Div { promoted.of_quotient() } else { promoted };
+    let shape = b.broadcast_shape(a)?;
     if let Some(out) = out {
         check_shape(out, &shape)?;
         dtype.check_cast(out.dtype())?;
     }
-    let first = Broadcast::new(a, dtype, &shape)?;
-    let second = match b {
-        Other::Tensor(b) => Prepared::Tensor(Broadcast::new(b, dtype, &shape)?),
-        Other::Number(number) => Prepared::Number(number),
-    };
+    let pair = Pair::of(operation, a, b, dtype, &shape)?;
     // A result of a wider dtype is computed beside the output and converted into it.
     let target = match out {
         Some(out) if out.dtype() == dtype => out.share(),
-        _ => {
-            let layout = match &second {
-                Prepared::Tensor(second) => Layout::of_result(&shape, &[&first.layout, &second.layout])?,
-                Prepared::Number(_) => Layout::of_result(&shape, &[&first.layout])?,
-            };
-            Tensor::allocate(layout, dtype)?
-        }
+        _ => Tensor::allocate(pair.result(&shape)?, dtype)?,
     };
-    let second = match &second {
-        Prepared::Tensor(second) => Second::Tensor(second.operand()?),
-        Prepared::Number(number) => Second::Number(*number),
-    };
-    backend().binary(operation, target.operand()?, first.operand()?, second)?;
+    backend().binary(operation, target.operand()?, pair.first.operand()?, pair.second()?)?;
     match out {
         Some(out) if out.dtype() != dtype => {
             backend().copy(out.operand()?, target.operand()?)?;
@@ -98,8 +92,85 @@ fn compute(operation: Binary, out: Option<&Tensor>, a: &Tensor, b: Other<'_>) ->
     }
 }
 
+fn no_difference_of_bools() -> Error {
+    Error::new(
+        ErrorKind::DType,
+        "a difference with bools asked, which is not defined; convert them to a dtype of numbers first",
+    )
+}
+
+/// A comparison in the promoted dtype, as bools in new storage.
+pub(super) fn compare(comparison: Comparison, a: &Tensor, b: Other<'_>) -> Result<Tensor> {
+    let shape = b.broadcast_shape(a)?;
+    let pair = Pair::new(a, b, DType::result_type(a.ranked(), b.ranked()), &shape)?;
+    let out = Tensor::allocate(pair.result(&shape)?, DType::Bool)?;
+    backend().compare(comparison, out.operand()?, pair.first.operand()?, pair.second()?)?;
+    Ok(out)
+}
+
+/// Two inputs as they meet: in one dtype and one shape.
+struct Pair {
+    first: Broadcast,
+    second: Prepared,
+}
+
+impl Pair {
+    fn new(a: &Tensor, b: Other<'_>, dtype: DType, shape: &[usize]) -> Result<Pair> {
+        let first = Broadcast::new(a, dtype, shape)?;
+        let second = match b {
+            Other::Tensor(b) => Prepared::Tensor(Broadcast::new(b, dtype, shape)?),
+            Other::Number(number) => Prepared::Number(number),
+        };
+        Ok(Pair { first, second })
+    }
+
+    /// The inputs of an arithmetic operation. With 16-bit floats PyTorch's processor kernels round a number before they
+    /// add or subtract it, and keep one, or a tensor of no dimensions, in 32 bits where they multiply or divide by it.
+    fn of(operation: Binary, a: &Tensor, b: Other<'_>, dtype: DType, shape: &[usize]) -> Result<Pair> {
+        let sum = matches!(operation, Binary::Add | Binary::Sub);
+        let second = match b {
+            Other::Number(number) if sum => Other::Number(rounded(number, dtype)),
+            Other::Tensor(b) if !sum && is_half(dtype) && b.shape().is_empty() && b.dtype().is_floating() => {
+                b.values()?.first().map_or(Other::Tensor(b), |value| Other::Number(*value))
+            }
+            other => other,
+        };
+        Pair::new(a, second, dtype, shape)
+    }
+
+    /// The layout of a result in new storage.
+    fn result(&self, shape: &[usize]) -> Result<Layout> {
+        match &self.second {
+            Prepared::Tensor(second) => Layout::of_result(shape, &[self.first.own(), second.own()]),
+            // PyTorch sees a tensor of no dimensions here, which is not of the shape of the first.
+            Prepared::Number(_) => Layout::of_result(shape, &[self.first.own(), &Layout::contiguous(&[])?]),
+        }
+    }
+
+    fn second(&self) -> Result<Second<'_>> {
+        Ok(match &self.second {
+            Prepared::Tensor(second) => Second::Tensor(second.operand()?),
+            Prepared::Number(number) => Second::Number(*number),
+        })
+    }
+}
+
+fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::Bf16)
+}
+
+/// A number as an element of a 16-bit float dtype would hold it; itself in any other dtype.
+fn rounded(number: Scalar, dtype: DType) -> Scalar {
+    let short = number.as_f64() as f32;
+    match dtype {
+        DType::F16 => Scalar::Float(half::f16::from_f32(short).to_f64()),
+        DType::Bf16 => Scalar::Float(half::bf16::from_f32(short).to_f64()),
+        _ => number,
+    }
+}
+
 /// An operand in the dtype of the operation, with the layout in which it has the shape of the result.
-struct Broadcast {
+pub(super) struct Broadcast {
     tensor: Tensor,
     layout: Layout,
 }
@@ -110,13 +181,18 @@ enum Prepared {
 }
 
 impl Broadcast {
-    fn new(tensor: &Tensor, dtype: DType, shape: &[usize]) -> Result<Broadcast> {
+    pub(super) fn new(tensor: &Tensor, dtype: DType, shape: &[usize]) -> Result<Broadcast> {
         let tensor = tensor.to(dtype)?;
         let layout = tensor.layout().broadcast_to(shape)?;
         Ok(Broadcast { tensor, layout })
     }
 
-    fn operand(&self) -> Result<Operand<'_>> {
+    /// The layout before it was broadcast, after it was converted: the one that decides the order of a result.
+    pub(super) fn own(&self) -> &Layout {
+        self.tensor.layout()
+    }
+
+    pub(super) fn operand(&self) -> Result<Operand<'_>> {
         self.tensor.operand_as(&self.layout)
     }
 }

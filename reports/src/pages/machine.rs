@@ -41,7 +41,7 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
         noise: noise(digest),
         weather: digest.footer.weather.map(|grade| tags::weather(Some(grade))),
         readings: digest.weather.iter().map(|weather| reading(weather)).collect(),
-        cut: digest.header.cut.clone(),
+        cut: digest.cut(),
     };
     let description = "The machine, what ran on it, and how noisy it was.";
     let frame = Frame::new(digest, "machine.html".into(), "machine", "Noise and machine".into(), description.into());

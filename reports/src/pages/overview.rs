@@ -54,7 +54,7 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
     let harmful = all.breaks + all.misleads;
     let judged = digest.judged_version();
     let view = View {
-        lead: words::overview(all.right, all.verdicts, digest.judged_tutorials(), harmful, all.open),
+        lead: lead(digest, &all),
         strip: strip(digest),
         judged: judged.map_or("PyTorch, which did not run here".into(), |version| format!("PyTorch {version}")),
         tags: verdict_tags(),
@@ -67,12 +67,22 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
         noise: super::machine::noise(digest),
         columns: digest.columns.iter().map(|column| subject_row(digest, column)).collect(),
         missing: super::machine::missing(digest),
-        cut: digest.header.cut.clone(),
+        cut: digest.cut(),
         known: super::known::exists(digest),
     };
     let description = "What tutorials say about tensor memory, checked on real libraries.";
     let frame = Frame::new(digest, "index.html".into(), "index", "Do the claims hold?".into(), description.into());
     engine.page("index.html", &frame, &view)
+}
+
+fn lead(digest: &Digest, all: &Counts) -> String {
+    let counts =
+        words::overview(all.right, all.verdicts, digest.judged_tutorials(), all.breaks + all.misleads, all.open);
+    match digest.selection() {
+        Some(selection) if digest.judged_version().is_none() => selection,
+        Some(selection) => format!("{selection} {counts}"),
+        None => counts,
+    }
 }
 
 fn verdict_tags() -> Vec<Tag> {

@@ -11,7 +11,7 @@ use crate::{numbers, subjects, words};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use suites::claims::Claim;
-use suites::record::{Accounting, JUDGED, Measurement};
+use suites::record::{Accounting, JUDGED, Loop, Measurement, Slope};
 
 #[derive(Serialize)]
 struct View {
@@ -19,8 +19,19 @@ struct View {
     lead: String,
     pages: Vec<(String, String, bool)>,
     claims: Vec<Judged>,
+    variants: Vec<(String, String)>,
     figures: Vec<Figure>,
+    growth: Vec<Growth>,
     tables: Vec<Table>,
+}
+
+/// How one variant's time grows on one subject.
+#[derive(Serialize)]
+struct Growth {
+    variant: String,
+    subject: String,
+    slope: String,
+    interval: String,
 }
 
 #[derive(Serialize)]
@@ -61,16 +72,27 @@ struct Row {
     interval: String,
     change: String,
     each: String,
+    /// The time of the plain loop as a share of this time.
+    share: String,
+    /// Whether the time is within three times of what the harness itself costs.
+    near_floor: bool,
     peak: String,
     allocations: String,
     kept: String,
+    /// Why there is no time, where that is the subject's or the machine's nature and no failure.
+    absent: Option<String>,
     error: Option<String>,
 }
+
+/// A time below so many times the floor says as much of the harness as of the library.
+const NEAR_FLOOR: f64 = 3.0;
 
 /// What is known of one subject at one size.
 #[derive(Default)]
 struct Measured<'a> {
     cell: Option<Cell>,
+    limit: Option<f64>,
+    floor: Option<f64>,
     accounting: Option<Accounting>,
     error: Option<&'a str>,
 }
@@ -90,7 +112,9 @@ pub fn page(engine: &Engine, digest: &Digest, name: &str) -> Result<(String, Str
         lead: lead(digest, &figures, &claims),
         pages: digest.workload_pages().iter().map(|p| (p.to_string(), workload_path(p), *p == name)).collect(),
         claims: claims.iter().map(|claim| judged(digest, claim)).collect(),
-        figures: draw(&figures)?,
+        variants: variants(digest, &figures),
+        figures: draw(digest, &figures)?,
+        growth: growth(digest, name),
         tables: figures.iter().map(|(key, subjects)| table(*key, subjects)).collect(),
     };
     let description = format!("Time and bytes of {name}, by subject and size.");
@@ -106,6 +130,8 @@ fn collect<'a>(digest: &Digest<'a>, name: &str) -> Figures<'a> {
         let measured = subjects.entry(subjects::order(subject)).or_default().entry(params.elements).or_default();
         measured.accounting = measured.accounting.or(m.accounting);
         measured.error = measured.error.or(m.error.as_deref());
+        measured.limit = digest.limit(workload, params);
+        measured.floor = digest.floors.get(subject.as_str()).map(|floor| floor.loop_nanoseconds);
         if measured.cell.is_none()
             && let Some(rounds) = digest.cells.get(&(subject.as_str(), workload.as_str(), params))
         {
@@ -146,12 +172,32 @@ fn judged(digest: &Digest, claim: &Claim) -> Judged {
     }
 }
 
-fn draw(figures: &Figures) -> Result<Vec<Figure>, String> {
+fn variants(digest: &Digest, figures: &Figures) -> Vec<(String, String)> {
+    let names: BTreeSet<&str> = figures.keys().map(|key| key.0).collect();
+    let about = |name: &str| digest.workloads.get(name).map(|info| (name.to_owned(), info.about.clone()));
+    names.into_iter().filter_map(about).collect()
+}
+
+fn growth(digest: &Digest, name: &str) -> Vec<Growth> {
+    let mut slopes: Vec<_> = digest.slopes.iter().filter(|slope| family(&slope.workload) == name).collect();
+    slopes.sort_by_key(|slope| (&slope.workload, &slope.dtype, subjects::order(&slope.subject)));
+    let row = |slope: &&&Slope| Growth {
+        variant: format!("{}, {}", slope.workload, slope.dtype),
+        subject: subjects::name(&slope.subject).into(),
+        slope: format!("{:.2}", slope.slope),
+        interval: format!("{:.2} to {:.2}", slope.interval[0], slope.interval[1]),
+    };
+    slopes.iter().map(row).collect()
+}
+
+fn draw(digest: &Digest, figures: &Figures) -> Result<Vec<Figure>, String> {
     let series: Vec<_> = figures.iter().map(|(key, subjects)| (key, subjects, curves(subjects))).collect();
     // Small multiples share their axes, so that a look across them compares.
     let points = || series.iter().flat_map(|(_, _, curves)| curves.iter().flat_map(|curve| &curve.points));
     let Some(first) = points().next() else { return Ok(Vec::new()) };
-    let range = points().fold(first.interval, |[a, b], p| [a.min(p.interval[0]), b.max(p.interval[1])]);
+    let limits = figures.values().flat_map(limit).map(|(_, each)| [each, each]);
+    let range = points().map(|point| point.interval).chain(limits);
+    let range = range.fold(first.interval, |[a, b], [low, high]| [a.min(low), b.max(high)]);
     let sizes = points().fold([first.elements; 2], |[a, b], p| [a.min(p.elements), b.max(p.elements)]);
     let mut drawn = Vec::new();
     for ((workload, dtype), subjects, curves) in &series {
@@ -166,10 +212,12 @@ fn draw(figures: &Figures) -> Result<Vec<Figure>, String> {
             .filter(|(_, sizes)| sizes.values().all(|measured| measured.cell.is_none()))
             .map(|((_, subject), _)| subjects::name(subject).to_string())
             .collect();
-        let plot = Plot { id, title: title.clone(), desc, series: curves.clone(), sizes, range };
+        let limit = limit(subjects);
+        let bound = digest.workloads.get(workload).and_then(|info| info.bound).filter(|_| !limit.is_empty());
+        let plot = Plot { id, title: title.clone(), desc, series: curves.clone(), limit, sizes, range };
         drawn.push(Figure {
             title,
-            caption: caption(curves),
+            caption: caption(curves, bound),
             wide: plot::draw(&plot, Size::Wide)?,
             narrow: plot::draw(&plot, Size::Narrow)?,
             absent: words::list(&absent),
@@ -184,6 +232,17 @@ fn curves(subjects: &Subjects) -> Vec<Series> {
         points: sizes.iter().filter_map(|(elements, measured)| point(*elements, measured.cell?)).collect(),
     });
     curves.filter(|curve| !curve.points.is_empty()).collect()
+}
+
+/// The limit at every size at which a subject was timed, in nanoseconds per element.
+fn limit(subjects: &Subjects) -> Vec<(u64, f64)> {
+    let mut limits = BTreeMap::new();
+    for (elements, measured) in subjects.values().flatten() {
+        if let (Some(_), Some(limit), 1..) = (measured.cell, measured.limit, *elements) {
+            limits.insert(*elements, limit / *elements as f64);
+        }
+    }
+    limits.into_iter().collect()
 }
 
 /// A point, where its logarithms exist.
@@ -209,11 +268,13 @@ fn describe(curves: &[Series]) -> String {
     format!("{}.", parts.collect::<Vec<_>>().join("; "))
 }
 
-fn caption(curves: &[Series]) -> String {
+fn caption(curves: &[Series], bound: Option<Loop>) -> String {
     let widest = curves.iter().flat_map(|curve| &curve.points);
     let widest = widest.map(|p| (p.interval[1] - p.interval[0]) / 2.0 / p.value).fold(0.0, f64::max);
+    let limit =
+        bound.map(|bound| format!(" Limit: a plain {bound} of as many bytes in the same run.")).unwrap_or_default();
     format!(
-        "Nanoseconds per element, both axes logarithmic. Smallest visible change of the widest band: {}.",
+        "Nanoseconds per element, both axes logarithmic. Smallest visible change of the widest band: {}.{limit}",
         numbers::percent(widest)
     )
 }
@@ -227,12 +288,17 @@ fn table((workload, dtype): (&str, &str), subjects: &Subjects) -> Table {
 }
 
 fn row(elements: u64, measured: &Measured) -> Row {
-    let mut row = Row { size: numbers::elements(elements), error: measured.error.map(String::from), ..Row::default() };
+    let mut row = Row { size: numbers::elements(elements), ..Row::default() };
+    let natural = |error: &&str| error.starts_with("unsupported") || error.starts_with("not-run");
+    row.absent = measured.error.filter(natural).map(String::from);
+    row.error = measured.error.filter(|error| !natural(error)).map(String::from);
     if let Some(cell) = measured.cell {
         row.time = numbers::time(cell.median);
         row.interval = numbers::times(cell.interval);
         row.change = numbers::percent((cell.interval[1] - cell.interval[0]) / 2.0 / cell.median);
         row.each = numbers::three(cell.median / elements.max(1) as f64);
+        row.share = measured.limit.map(|limit| numbers::percent(limit / cell.median)).unwrap_or_default();
+        row.near_floor = measured.floor.is_some_and(|floor| cell.median < NEAR_FLOOR * floor);
     }
     if let Some(accounting) = measured.accounting {
         row.peak = numbers::bytes(accounting.peak_bytes);

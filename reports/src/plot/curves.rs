@@ -53,6 +53,8 @@ pub struct Plot {
     pub desc: String,
     /// The curves, in the subjects' order.
     pub series: Vec<Series>,
+    /// Nanoseconds per element of the plain loop that bounds the workload, by rising size; empty where none does.
+    pub limit: Vec<(u64, f64)>,
     /// Smallest and largest number of elements of all small multiples.
     pub sizes: [u64; 2],
     /// Smallest and largest time per element of all small multiples.
@@ -147,6 +149,14 @@ fn chart(root: &Root, plot: &Plot, width: i32) -> Result<(), Box<dyn std::error:
     name("ns per element", (0, 13 * SCALE), HPos::Left)?;
     name("elements", ((width - 2) * SCALE, height as i32 - SCALE), HPos::Right)?;
 
+    if let Some((elements, each)) = plot.limit.last() {
+        let line = plot.limit.iter().map(|(elements, each)| (*elements as f64, *each));
+        chart.draw_series([PathElement::new(line.collect::<Vec<_>>(), Ink::plain(Role::Limit))])?;
+        let style = ("sans-serif", TEXT * f64::from(SCALE)).into_font().color(&Ink::plain(Role::Text));
+        let (x, y) = chart.backend_coord(&(*elements as f64, *each));
+        let style = style.pos(Pos::new(HPos::Right, VPos::Top));
+        root.draw(&Text::new("limit", (x, y + 4 * SCALE), style))?;
+    }
     let firsts = plot.series.iter().map(|s| chart.backend_coord(&(s.points[0].elements as f64, s.points[0].value)));
     let labels = pushed_apart(firsts.collect());
     for (i, series) in plot.series.iter().enumerate() {
@@ -234,6 +244,7 @@ mod tests {
                 Series { subject: "reference".into(), points: vec![point(1_000, 3.0), point(100_000, 0.3)] },
                 Series { subject: "tinygrad".into(), points: vec![point(1_000, 30.0)] },
             ],
+            limit: vec![(1_000, 0.5), (100_000, 0.28)],
             sizes: [1_000, 100_000],
             range: [0.27, 33.0],
         };

@@ -23,9 +23,12 @@ pub enum Role {
     Point,
     /// The name of a series.
     Label,
+    /// What the machine itself can do.
+    Limit,
 }
 
-const ROLES: [Role; 7] = [Role::Grid, Role::Axis, Role::Text, Role::Band, Role::Line, Role::Point, Role::Label];
+const ROLES: [Role; 8] =
+    [Role::Grid, Role::Axis, Role::Text, Role::Band, Role::Line, Role::Point, Role::Label, Role::Limit];
 
 impl Role {
     /// Its class in the style sheet; plain text needs none.
@@ -38,6 +41,7 @@ impl Role {
             Role::Line => "line",
             Role::Point => "pt",
             Role::Label => "lab",
+            Role::Limit => "limit",
         }
     }
 }

@@ -81,6 +81,7 @@ fn header() -> Header {
         toolchain: "rustc 1.95.0".into(),
         launches,
         rounds: 3,
+        only: None,
         cut: vec!["10 samples a cell instead of 20".into()],
     }
 }

@@ -1,9 +1,9 @@
 //! Counts every cell once on every launch, checks its result against the reference's, and prices it.
 
 use super::plan::{Cell, Plan, Prices};
-use crate::judge::REFERENCE;
+use crate::judge::{REFERENCE, median};
 use crate::progress::Progress;
-use crate::record::{Accounting, Measurement, Record};
+use crate::record::{Accounting, Floor, Measurement, Record};
 use crate::run::{Instruments, Launch, Session};
 use crate::workloads::{self, Purpose};
 use std::collections::BTreeMap;
@@ -13,16 +13,18 @@ use std::time::{Duration, Instant};
 use subject::{Checksum, DType, Program, Reply, Request};
 
 const LIMIT: Duration = Duration::from_secs(120);
+const FLOOR_ITERATIONS: u64 = 100_000;
+const ROUND_TRIPS: usize = 101;
 
 /// What counting found.
 #[derive(Default)]
 pub struct Counted {
-    /// A record for each launch and cell: its accounting, or why there is none.
+    /// The floor of each launch, and a record for each of its cells: the accounting, or why there is none.
     pub records: Vec<Record>,
     /// What one iteration takes, for cells that a launch can run.
     pub prices: Prices,
-    /// The reference's results of the programs that are timed.
-    pub expected: BTreeMap<Cell, Checksum>,
+    /// The results of the programs that are timed, by subject and cell: the reference's where it can run them.
+    pub expected: BTreeMap<(String, Cell), Checksum>,
 }
 
 /// Counts and prices the cells of a plan. The reference must come first: the others are compared with it.
@@ -40,16 +42,18 @@ pub fn count(
         let start = Instant::now();
         let mut counting = Counting::start(launch, target)?;
         counted.prices.starts.insert(launch.subject.id.clone(), start.elapsed());
+        counted.records.push(Record::Floor(counting.floor()?));
         for cell in &plan.cells {
             if stop.load(Ordering::Relaxed) {
                 return Ok(counted);
             }
             progress.now(&format!("{} {}", cell.workload, cell.params));
-            let found = counting.cell(cell, truth.get(cell), counted.expected.get(cell));
-            if launch.subject.id == REFERENCE {
-                let found = found.as_ref().map_err(|why| format!("the reference fails at {}: {why}", cell.workload))?;
-                truth.insert(cell.clone(), found.counted.clone());
-                counted.expected.insert(cell.clone(), found.timed.clone());
+            let found = counting.cell(cell, truth.get(cell));
+            if let Ok(found) = &found {
+                if launch.subject.id == REFERENCE {
+                    truth.insert(cell.clone(), [found.counted.clone(), found.timed.clone()]);
+                }
+                counted.expected.insert((launch.subject.id.clone(), cell.clone()), found.timed.clone());
             }
             let (accounting, error) = match found {
                 Ok(found) => {
@@ -104,8 +108,26 @@ impl<'a> Counting<'a> {
         Ok(Counting { launch, instruments, session, no_ledger })
     }
 
-    fn cell(&mut self, cell: &Cell, truth: Option<&Checksum>, expected: Option<&Checksum>) -> Result<Found, String> {
-        let found = self.attempt(cell, truth, expected);
+    /// What the harness costs here: a loop whose body does nothing, and a request that asks for nothing.
+    fn floor(&mut self) -> Result<Floor, String> {
+        let program = self.prepare(workloads::nothing().map_err(|fail| format!("{fail:?}"))?)?;
+        let elapsed = self.sample(program, FLOOR_ITERATIONS)?;
+        let mut round_trips = Vec::new();
+        for _ in 0..ROUND_TRIPS {
+            let start = Instant::now();
+            self.ask(&Request::Hello {})?;
+            round_trips.push(start.elapsed().as_nanos() as f64);
+        }
+        self.done(&Request::Reset {})?;
+        Ok(Floor {
+            subject: self.launch.subject.id.clone(),
+            loop_nanoseconds: elapsed as f64 / FLOOR_ITERATIONS as f64,
+            round_trip_nanoseconds: median(round_trips),
+        })
+    }
+
+    fn cell(&mut self, cell: &Cell, truth: Option<&[Checksum; 2]>) -> Result<Found, String> {
+        let found = self.attempt(cell, truth);
         let reset = self.session.ask(&Request::Reset {}, LIMIT);
         if reset != Ok(Reply::Value(subject::Value::None)) {
             self.session = Session::start(self.launch, self.instruments)?;
@@ -113,7 +135,8 @@ impl<'a> Counting<'a> {
         found
     }
 
-    fn attempt(&mut self, cell: &Cell, truth: Option<&Checksum>, expected: Option<&Checksum>) -> Result<Found, String> {
+    fn attempt(&mut self, cell: &Cell, truth: Option<&[Checksum; 2]>) -> Result<Found, String> {
+        self.check_device(cell)?;
         let program = self.prepare(program_of(cell, Purpose::Account)?)?;
         let window = self.session.ledger().map(|ledger| ledger.open()).transpose()?;
         self.done(&Request::Account { program })?;
@@ -121,15 +144,29 @@ impl<'a> Counting<'a> {
             (Some(ledger), Some(window)) => ledger.close(window),
             _ => Err(self.no_ledger.clone().unwrap_or_default()),
         };
-        let counted = self.checksum(program, truth)?;
+        let counted = self.checksum(program, truth.map(|truth| &truth[0]))?;
         self.done(&Request::Reset {})?;
         let program = self.prepare(program_of(cell, Purpose::Measure)?)?;
-        let timed = self.checksum(program, expected)?;
-        let nanoseconds = match self.ask(&Request::Measure { program, iterations: 1 })? {
-            Reply::Sample { nanoseconds } => nanoseconds,
-            other => return Err(format!("expected a sample, got {other:?}")),
-        };
+        let timed = self.checksum(program, truth.map(|truth| &truth[1]))?;
+        let nanoseconds = self.sample(program, 1)?;
         Ok(Found { accounting, counted, timed, nanoseconds })
+    }
+
+    fn check_device(&self, cell: &Cell) -> Result<(), String> {
+        let needed = workloads::find(cell.workload).and_then(|workload| workload.device);
+        match needed {
+            Some(device) if !self.session.hello().devices.iter().any(|has| has == device) => {
+                Err(format!("not-run: {}", if device == "cuda" { "no CUDA driver" } else { device }))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn sample(&mut self, program: u64, iterations: u64) -> Result<u64, String> {
+        match self.ask(&Request::Measure { program, iterations })? {
+            Reply::Sample { nanoseconds } => Ok(nanoseconds),
+            other => Err(format!("expected a sample, got {other:?}")),
+        }
     }
 
     fn prepare(&mut self, program: Program) -> Result<u64, String> {

@@ -12,12 +12,14 @@ use crate::claims::Catalogue;
 use crate::judge::{self, AGAIN, REFERENCE};
 use crate::log::LogWriter;
 use crate::progress::Progress;
-use crate::record::{FORMAT, Footer, Header, JUDGED, Record, Weather};
+use crate::record::{FORMAT, Footer, Header, JUDGED, Limit, Loop, Record, Weather};
 use crate::run::{Conformance, Launch};
+use crate::workloads::WORKLOADS;
 use count::Counted;
 pub use machine::machine;
 use plan::Plan;
 use rounds::{Entrant, Rounds};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,14 +33,20 @@ pub struct Bench<'a> {
     pub cases: &'a [Case],
     /// The claims.
     pub catalogue: &'a Catalogue,
+    /// The words that chose cases and workloads, where not all were wanted.
+    pub only: Option<String>,
     /// The names of the workloads to measure.
     pub workloads: &'a [&'static str],
+    /// Whether a first look is enough.
+    pub quick: bool,
     /// Timed rounds.
     pub rounds: u32,
     /// Time that measuring may take.
     pub allowed: Duration,
     /// The folder of built programs and instruments.
     pub target: &'a Path,
+    /// Times the plain loops over memory on a block of so many bytes: nanoseconds of one pass each.
+    pub limits: fn(u64) -> Vec<(Loop, f64)>,
     /// The command that measures one job.
     pub measurer: &'a [OsString],
     /// The commit that is run, for the header.
@@ -97,13 +105,12 @@ impl Bench<'_> {
             .filter(|(_, running)| running.record().missing.is_none())
             .map(|(launch, _)| launch)
             .collect();
-        let mut plan = Plan::whole();
-        plan.cells.retain(|cell| self.workloads.contains(&cell.workload));
+        let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
         let counted = count::count(&present, &plan, self.target, self.progress, self.stop)?;
-        let entrants = entrants(&present);
-        let names: Vec<String> = entrants.iter().map(|entrant| entrant.launch.subject.id.clone()).collect();
-        plan.fit(self.allowed, &counted.prices, &names, self.rounds);
-        let price = plan.price(&counted.prices, &names, self.rounds);
+        let compared = self.compared();
+        let entrants = entrants(&present, &compared);
+        plan.fit(self.allowed, &counted.prices, &entrants, self.rounds);
+        let price = plan.price(&counted.prices, &entrants, self.rounds);
         self.progress.say(&format!(
             "{} cases on {} subjects, then {} rounds of {} workload sizes: measuring will take about {} s",
             self.cases.len(),
@@ -122,9 +129,11 @@ impl Bench<'_> {
             toolchain: self.toolchain.clone(),
             launches: conformance.iter().map(|running| running.record().clone()).collect(),
             rounds: self.rounds,
+            only: self.only.clone(),
             cut: plan.cut.clone(),
         })))?;
         log.keep(Record::Weather(weather::reading("start".into())))?;
+        self.describe(&plan, &mut log)?;
         self.conform(&mut conformance, &mut log)?;
         drop(conformance);
         self.measure(&plan, counted, &entrants, &mut log)?;
@@ -146,7 +155,30 @@ impl Bench<'_> {
         }
     }
 
+    /// What the workloads are, and what the machine itself can do at their sizes.
+    fn describe(&self, plan: &Plan, log: &mut Log) -> Result<(), String> {
+        for workload in WORKLOADS.iter().filter(|workload| plan.cells.iter().any(|cell| cell.workload == workload.name))
+        {
+            log.keep(Record::Workload(workload.info()))?;
+        }
+        let sizes: BTreeSet<u64> = plan.cells.iter().map(|cell| cell.params.bytes()).collect();
+        for bytes in sizes {
+            for (what, nanoseconds) in (self.limits)(bytes) {
+                log.keep(Record::Limit(Limit { what, bytes, nanoseconds }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The workloads that claims compare: only these need the A/A control.
+    fn compared(&self) -> Vec<&str> {
+        self.catalogue.claims.iter().filter_map(|claim| claim.workloads()).flat_map(|(a, b)| [a, b]).collect()
+    }
+
     fn conform(&self, running: &mut [Conformance], log: &mut Log) -> Result<(), String> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let steps = self.cases.len() * running.len();
         self.progress.phase("checking cases", steps as u64);
         for launch in running {
@@ -170,7 +202,7 @@ impl Bench<'_> {
             plan,
             counted: &counted,
             entrants,
-            rounds: if plan.cells.is_empty() { 0 } else { self.rounds },
+            rounds: if plan.cells.is_empty() || self.stop.load(Ordering::Relaxed) { 0 } else { self.rounds },
             measurer: self.measurer,
             progress: self.progress,
             stop: self.stop,
@@ -180,8 +212,9 @@ impl Bench<'_> {
 
     fn judge(&self, log: &mut Log) -> Result<(), String> {
         let (effects, control) = judge::effects(self.catalogue, &log.records);
-        let verdicts = judge::verdicts(self.catalogue, &log.records, &effects, JUDGED);
         control.into_iter().try_for_each(|control| log.keep(Record::Control(control)))?;
+        let verdicts = judge::verdicts(self.catalogue, &log.records, &effects, JUDGED);
+        judge::slopes(&log.records).into_iter().try_for_each(|slope| log.keep(Record::Slope(slope)))?;
         effects.into_iter().try_for_each(|effect| log.keep(Record::Effect(effect)))?;
         verdicts.into_iter().try_for_each(|verdict| log.keep(Record::Verdict(verdict)))
     }
@@ -206,12 +239,12 @@ impl Bench<'_> {
 }
 
 /// Every launch once, and the reference a second time as the A/A control.
-fn entrants<'a>(present: &[&'a Launch]) -> Vec<Entrant<'a>> {
+fn entrants<'a>(present: &[&'a Launch], compared: &'a [&'a str]) -> Vec<Entrant<'a>> {
     let mut entrants = Vec::new();
     for launch in present {
-        entrants.push(Entrant { name: launch.subject.id.clone(), launch });
+        entrants.push(Entrant { name: launch.subject.id.clone(), launch, only: None });
         if launch.subject.id == REFERENCE {
-            entrants.push(Entrant { name: AGAIN.into(), launch });
+            entrants.push(Entrant { name: AGAIN.into(), launch, only: Some(compared) });
         }
     }
     entrants

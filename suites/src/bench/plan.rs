@@ -1,7 +1,8 @@
 //! What is measured, and how long it will take.
 
+use super::rounds::Entrant;
 use crate::record::Params;
-use crate::workloads::{SIZES, WORKLOADS, Workload};
+use crate::workloads::{WORKLOADS, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,6 +29,7 @@ pub struct Timing {
 
 const THOROUGH: Timing = Timing { samples: 20, warm_up: Duration::from_millis(200), time: Duration::from_millis(600) };
 const SHORT: Timing = Timing { samples: 10, warm_up: Duration::from_millis(30), time: Duration::from_millis(150) };
+const SHORTEST: Timing = Timing { samples: 10, warm_up: Duration::from_millis(20), time: Duration::from_millis(80) };
 
 /// What a round of measuring does on each launch.
 #[derive(Debug, Clone)]
@@ -50,49 +52,102 @@ pub struct Prices {
 }
 
 impl Plan {
-    /// Everything, timed thoroughly.
-    pub fn whole() -> Plan {
-        let cell = |workload: &Workload, elements| Cell {
-            workload: workload.name,
-            params: Params { dtype: "f32".into(), elements },
-        };
-        let cells = WORKLOADS.iter().flat_map(|workload| SIZES.map(|elements| cell(workload, elements))).collect();
+    /// Every size of these workloads, timed thoroughly.
+    pub fn whole(workloads: &[&'static str]) -> Plan {
+        let mut cells = Vec::new();
+        for workload in WORKLOADS.iter().filter(|workload| workloads.contains(&workload.name)) {
+            for dtype in workload.dtypes {
+                let params = |elements: &u64| Params { dtype: dtype.name().into(), elements: *elements };
+                let cell = |elements| Cell { workload: workload.name, params: params(elements) };
+                cells.extend(workload.sizes.iter().map(cell));
+            }
+        }
         Plan { cells, timing: THOROUGH, cut: Vec::new() }
     }
 
-    /// How long the rounds will take on these launches.
-    pub fn price(&self, prices: &Prices, launches: &[String], rounds: u32) -> Duration {
-        let each = |launch: &String| -> Duration {
-            let cells = self.cells.iter().filter_map(|cell| prices.cells.get(&(launch.clone(), cell.clone())));
-            let start = prices.starts.get(launch).copied().unwrap_or_default();
-            start + cells.map(|nanoseconds| self.timing.price(*nanoseconds)).sum::<Duration>()
-        };
-        launches.iter().map(each).sum::<Duration>() * rounds
+    /// A first look: all cuts but the last.
+    pub fn quick(workloads: &[&'static str]) -> Plan {
+        let mut plan = Plan::whole(workloads);
+        CUTS[..CUTS.len() - 1].iter().for_each(|cut| plan.cut(cut));
+        plan
     }
 
-    /// Cuts until the rounds fit the time allowed: fewer samples, shorter cells, fewer sizes for loops, then for all.
-    pub fn fit(&mut self, allowed: Duration, prices: &Prices, launches: &[String], rounds: u32) {
-        type Cut = fn(&mut Plan);
-        let steps: [(&str, Cut); 3] = [
-            ("10 samples a cell instead of 20, within 0.15 s instead of 0.6 s", |plan| plan.timing = SHORT),
-            ("loops: 10,000,000 elements left out", |plan| plan.leave_out(|w, size| w.is_loop && size == SIZES[4])),
-            ("10,000 elements left out", |plan| plan.leave_out(|_, size| size == SIZES[1])),
-        ];
-        for (words, cut) in steps {
-            if self.price(prices, launches, rounds) <= allowed {
+    /// How long the rounds will take.
+    pub fn price(&self, prices: &Prices, entrants: &[Entrant], rounds: u32) -> Duration {
+        let each = |entrant: &Entrant| -> Duration {
+            let subject = &entrant.launch.subject.id;
+            let wanted = self.cells.iter().filter(|cell| entrant.only.is_none_or(|only| only.contains(&cell.workload)));
+            let cells = wanted.filter_map(|cell| prices.cells.get(&(subject.clone(), cell.clone())));
+            let start = prices.starts.get(subject).copied().unwrap_or_default();
+            start + cells.map(|nanoseconds| self.timing.price(*nanoseconds)).sum::<Duration>()
+        };
+        entrants.iter().map(each).sum::<Duration>() * rounds
+    }
+
+    /// Cuts until the rounds fit the time allowed.
+    pub fn fit(&mut self, allowed: Duration, prices: &Prices, entrants: &[Entrant], rounds: u32) {
+        for cut in &CUTS {
+            if self.price(prices, entrants, rounds) <= allowed {
                 return;
             }
-            cut(self);
-            self.cut.push(words.into());
+            self.cut(cut);
         }
     }
 
-    fn leave_out(&mut self, unwanted: impl Fn(&Workload, u64) -> bool) {
-        self.cells.retain(|cell| {
-            crate::workloads::find(cell.workload).is_none_or(|workload| !unwanted(workload, cell.params.elements))
-        });
+    fn cut(&mut self, (words, cut): &(&str, Cut)) {
+        let before = (self.cells.len(), self.timing);
+        match cut {
+            Cut::Timing(timing) if timing.time < self.timing.time => self.timing = *timing,
+            Cut::Timing(_) => {}
+            Cut::LeaveOut(unwanted) => self.cells.retain(|cell| {
+                let workload = crate::workloads::find(cell.workload);
+                !workload.is_some_and(|workload| unwanted(workload, &cell.params))
+            }),
+        }
+        if before != (self.cells.len(), self.timing) {
+            self.cut.push((*words).into());
+        }
     }
 }
+
+/// Whether a claim compares this workload with another.
+fn compared(workload: &str) -> bool {
+    let claims = crate::claims::catalogue().map(|catalogue| catalogue.claims.as_slice()).unwrap_or_default();
+    claims.iter().filter_map(|claim| claim.workloads()).any(|(slower, faster)| [slower, faster].contains(&workload))
+}
+
+/// One way to make a plan shorter.
+enum Cut {
+    /// Other samples.
+    Timing(Timing),
+    /// Without the cells for which this holds.
+    LeaveOut(fn(&Workload, &Params) -> bool),
+}
+
+/// What is cut, in this order: samples first, then sizes that say least. Rounds are never cut.
+const CUTS: [(&str, Cut); 8] = [
+    ("10 samples a cell instead of 20, within 0.15 s instead of 0.6 s", Cut::Timing(SHORT)),
+    (
+        "dtypes other than the first: 1,000 and 1,000,000 elements only",
+        Cut::LeaveOut(|workload, params| {
+            workload.dtypes[0].name() != params.dtype && ![1_000, 1_000_000].contains(&params.elements)
+        }),
+    ),
+    (
+        "loops and chunks: 10,000,000 elements left out",
+        Cut::LeaveOut(|workload, params| {
+            workload.sizes.last() == Some(&params.elements) && params.elements == 10_000_000
+        }),
+    ),
+    ("64,000,000 elements left out", Cut::LeaveOut(|_, params| params.elements == 64_000_000)),
+    ("10,000 elements left out", Cut::LeaveOut(|_, params| params.elements == 10_000)),
+    ("1 element left out", Cut::LeaveOut(|_, params| params.elements == 1)),
+    (
+        "what no claim compares: 1,000 elements left out",
+        Cut::LeaveOut(|workload, params| params.elements == 1_000 && !compared(workload.name)),
+    ),
+    ("10 samples a cell within 0.08 s", Cut::Timing(SHORTEST)),
+];
 
 impl Timing {
     /// What a cell costs whose iteration takes so long. A sample has at least one iteration, and criterion warms up with
@@ -106,22 +161,44 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::{CommandLine, Launch, Subject};
+
+    fn launch() -> Launch {
+        let subject = Subject {
+            id: "a".into(),
+            title: String::new(),
+            start: Vec::new(),
+            devices: Vec::new(),
+            missing: String::new(),
+        };
+        let command = CommandLine { words: Vec::new(), environment: Vec::new() };
+        Launch { subject, device: "cpu".into(), threads: 1, command }
+    }
 
     #[test]
     fn a_plan_is_cut_until_it_fits_and_says_so() {
-        let mut plan = Plan::whole();
-        let launches = ["a".to_owned(), "b".to_owned()];
-        let slow = |cell: &Cell| cell.workload.starts_with("loop.") && cell.params.elements == SIZES[4];
+        let mut plan = Plan::whole(&["loop.allocating", "add.in-place"]);
+        let launch = launch();
+        let entrants = [Entrant { name: "a".into(), launch: &launch, only: None }];
+        let slow = |cell: &Cell| cell.workload.starts_with("loop.") && cell.params.elements == 10_000_000;
         let price = |cell: &Cell| if slow(cell) { 5_000_000_000 } else { 1_000 };
-        let cell = |launch: &String, cell: &Cell| ((launch.clone(), cell.clone()), price(cell));
-        let cells = launches.iter().flat_map(|launch| plan.cells.iter().map(move |of| cell(launch, of))).collect();
+        let cells = plan.cells.iter().map(|cell| (("a".to_owned(), cell.clone()), price(cell))).collect();
         let prices = Prices { starts: BTreeMap::new(), cells };
-        let whole = plan.price(&prices, &launches, 3);
-        plan.fit(whole, &prices, &launches, 3);
+        let whole = plan.price(&prices, &entrants, 3);
+        plan.fit(whole, &prices, &entrants, 3);
         assert!(plan.cut.is_empty());
-        plan.fit(whole / 4, &prices, &launches, 3);
-        assert_eq!(plan.cut.len(), 2);
+        plan.fit(whole / 4, &prices, &entrants, 3);
+        assert!(plan.cut.iter().any(|words| words.starts_with("loops")), "{:?}", plan.cut);
         assert!(!plan.cells.iter().any(slow));
-        assert!(plan.price(&prices, &launches, 3) <= whole / 4);
+        assert!(plan.price(&prices, &entrants, 3) <= whole / 4);
+    }
+
+    #[test]
+    fn a_quick_plan_keeps_the_tutorials_own_size() {
+        let plan = Plan::quick(&["loop.allocating", "add.in-place"]);
+        for workload in ["loop.allocating", "add.in-place"] {
+            assert!(plan.cells.iter().any(|cell| cell.workload == workload && cell.params.elements == 1_000_000));
+        }
+        assert!(!plan.cut.is_empty());
     }
 }

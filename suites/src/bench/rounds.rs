@@ -3,7 +3,7 @@
 
 use super::count::{Counted, program_of};
 use super::criterion::{Job, JobCell};
-use super::plan::Plan;
+use super::plan::{Cell, Plan};
 use super::weather;
 use crate::progress::Progress;
 use crate::record::Record;
@@ -24,6 +24,8 @@ pub struct Entrant<'a> {
     pub name: String,
     /// The launch.
     pub launch: &'a Launch,
+    /// Only these workloads, where not all are wanted.
+    pub only: Option<&'a [&'a str]>,
 }
 
 /// What the rounds need to know.
@@ -47,6 +49,9 @@ pub struct Rounds<'a> {
 impl Rounds<'_> {
     /// Runs all rounds; each record is handed on as soon as its launch is done.
     pub fn run(&self, mut keep: impl FnMut(Record) -> Result<(), String>) -> Result<(), String> {
+        if self.rounds == 0 {
+            return Ok(());
+        }
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let cells = self.plan.cells.len() * self.entrants.len() * self.rounds as usize;
         self.progress.phase("measuring", cells as u64);
@@ -71,9 +76,10 @@ impl Rounds<'_> {
     fn job(&self, entrant: &Entrant, round: u32, folder: &Path) -> Result<Vec<Record>, String> {
         let records = folder.join("records.jsonl");
         let mut cells = Vec::new();
-        for cell in &self.plan.cells {
-            let priced = self.counted.prices.cells.contains_key(&(entrant.launch.subject.id.clone(), cell.clone()));
-            if let (true, Some(expected)) = (priced, self.counted.expected.get(cell)) {
+        let wanted = |cell: &&Cell| entrant.only.is_none_or(|only| only.contains(&cell.workload));
+        for cell in self.plan.cells.iter().filter(wanted) {
+            let key = (entrant.launch.subject.id.clone(), cell.clone());
+            if let Some(expected) = self.counted.expected.get(&key) {
                 cells.push(JobCell {
                     workload: cell.workload.into(),
                     params: cell.params.clone(),

@@ -1,15 +1,26 @@
 //! Doubling a batch: at once, or in eight chunks that are joined again.
 
-use super::{Purpose, Workload, input};
+use super::{F32, Purpose, SEVERAL, Workload, input};
+use crate::record::Loop;
 use subject::{Calls, DType, Fail, Handle, ProgramBuilder};
 
-pub(super) const WHOLE: Workload =
-    Workload { name: "chunk.whole", about: "batch * 2 at once", is_loop: false, write: whole };
+pub(super) const WHOLE: Workload = Workload {
+    name: "chunk.whole",
+    about: "batch * 2 at once",
+    bound: Some(Loop::Copy),
+    device: None,
+    sizes: SEVERAL,
+    dtypes: F32,
+    write: whole,
+};
 
 pub(super) const PIECES: Workload = Workload {
     name: "chunk.pieces",
     about: "cat([piece * 2 for piece in batch.chunk(8)])",
-    is_loop: false,
+    bound: Some(Loop::Copy),
+    device: None,
+    sizes: SEVERAL,
+    dtypes: F32,
     write: pieces,
 };
 

@@ -1,17 +1,20 @@
 //! Tutorial 001's two loops: a new tensor each time round, or one that is filled again.
 
-use super::{Purpose, Workload};
+use super::{F32, Purpose, SEVERAL, Workload};
 use subject::{Calls, DType, Fail, Handle, ProgramBuilder};
 
 pub(super) const ALLOCATING: Workload = Workload {
     name: "loop.allocating",
     about: "ten times round: t = ones(n) * i; result += t",
-    is_loop: true,
+    bound: None,
+    device: None,
+    sizes: SEVERAL,
+    dtypes: F32,
     write: allocating,
 };
 
 pub(super) const REUSING: Workload =
-    Workload { name: "loop.reusing", about: "ten times round: t.fill_(i); result += t", is_loop: true, write: reusing };
+    Workload { name: "loop.reusing", about: "ten times round: t.fill_(i); result += t", write: reusing, ..ALLOCATING };
 
 const ROUNDS: i64 = 10;
 

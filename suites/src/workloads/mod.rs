@@ -3,9 +3,14 @@
 mod add;
 mod chunk;
 mod loops;
+mod no_grad;
+mod rebind;
 mod reset;
+mod share;
+mod transfer;
 
-use subject::{DType, Fail, Handle, Program, ProgramBuilder};
+use crate::record::{Loop, WorkloadInfo};
+use subject::{Calls, DType, Fail, Handle, Program, ProgramBuilder};
 
 /// A measured program.
 pub struct Workload {
@@ -13,8 +18,14 @@ pub struct Workload {
     pub name: &'static str,
     /// What the body does, for readers.
     pub about: &'static str,
-    /// Whether the body goes through a loop, so that it takes many times as long as one op.
-    pub is_loop: bool,
+    /// The plain loop over memory that it cannot be faster than.
+    pub bound: Option<Loop>,
+    /// The device that it needs beside the CPU.
+    pub device: Option<&'static str>,
+    /// The numbers of elements that it is run with.
+    pub sizes: &'static [u64],
+    /// The element types that it is run with; the first is the one that every plan keeps.
+    pub dtypes: &'static [DType],
     write: Write,
 }
 
@@ -29,19 +40,43 @@ pub enum Purpose {
     Measure,
 }
 
-/// Numbers of elements, each far enough from the next to fall into another cache.
-pub const SIZES: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+/// One op: from a single element to far beyond every cache.
+const SINGLE: &[u64] = &[1, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 64_000_000];
+/// What goes through memory several times, or is cut into chunks.
+const SEVERAL: &[u64] = &[1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+/// What computes far more than it touches.
+const COMPUTING: &[u64] = &[1_000, 10_000, 100_000, 1_000_000];
+
+const F32: &[DType] = &[DType::F32];
+/// The element types that tutorial 000 compares.
+const FLOATS: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::Bf16];
 
 /// Every workload.
-pub const WORKLOADS: [Workload; 8] = [
-    add::ALLOCATING,
-    add::IN_PLACE,
+pub const WORKLOADS: [Workload; 24] = [
+    add::ADD_ALLOCATING,
+    add::ADD_IN_PLACE,
+    add::MUL_ALLOCATING,
+    add::MUL_IN_PLACE,
     loops::ALLOCATING,
     loops::REUSING,
     chunk::WHOLE,
     chunk::PIECES,
     reset::ALLOCATING,
     reset::IN_PLACE,
+    share::CLONE,
+    share::VIEW,
+    rebind::OVER_LIVE,
+    rebind::DELETE_FIRST,
+    no_grad::FORWARD_RECORDED,
+    no_grad::FORWARD_NO_GRAD,
+    no_grad::EVALUATION_RECORDED,
+    no_grad::EVALUATION_NO_GRAD,
+    no_grad::BLOCK_EACH_OP,
+    no_grad::BLOCK_ROUND_LOOP,
+    transfer::UPLOAD_PAGEABLE,
+    transfer::UPLOAD_PINNED,
+    transfer::UPLOAD_PINNING_INSIDE,
+    transfer::DOWNLOAD,
 ];
 
 impl Workload {
@@ -52,6 +87,16 @@ impl Workload {
         let result = (self.write)(&builder, elements, dtype, purpose)?;
         Ok(builder.finish(result))
     }
+
+    /// What the run log says of it.
+    pub fn info(&self) -> WorkloadInfo {
+        WorkloadInfo {
+            workload: self.name.into(),
+            about: self.about.into(),
+            bound: self.bound,
+            device: self.device.map(str::to_owned),
+        }
+    }
 }
 
 /// The workload with this name.
@@ -60,11 +105,22 @@ pub fn find(name: &str) -> Option<&'static Workload> {
     ALL.iter().find(|workload| workload.name == name)
 }
 
-/// An input between 0.5 and 1.5 whose every element differs from its neighbours.
+/// A body that does nothing: what is left is the harness.
+pub fn nothing() -> Result<Program, Fail> {
+    let builder = ProgramBuilder::default();
+    let result = builder.ones([1], DType::F32)?;
+    builder.begin_body();
+    Ok(builder.finish(result))
+}
+
+/// An input between 0.5 and 1.5 whose elements differ from their neighbours, as far as the dtype can tell them apart.
+///
+/// It is computed in 64 bits, so that it is the same in every library, and converted once.
 fn input(b: &ProgramBuilder, elements: i64, dtype: DType) -> Result<Handle, Fail> {
-    use subject::Calls;
-    let mut a = b.arange(elements, dtype)?;
+    let mut a = b.arange(elements, DType::F64)?;
     b.mul_scalar_(&mut a, 1.0 / elements as f64)?;
     b.add_scalar_(&mut a, 0.5)?;
-    Ok(a)
+    let converted = b.to(&a, dtype)?;
+    b.drop_tensor(a);
+    Ok(converted)
 }

@@ -301,6 +301,10 @@ ops! {
         Detach detach(a: Tensor) -> Tensor = "{a}.detach()";
         /// Turns recording on or off until the next reset.
         SetGradEnabled set_grad_enabled(on: bool) -> () = "torch._C._set_grad_enabled({on})";
+        /// Enters a block in which nothing is recorded.
+        EnterNoGrad enter_no_grad() -> () = "torch.no_grad().__enter__()";
+        /// Leaves it: recording is on again.
+        LeaveNoGrad leave_no_grad() -> () = "torch.set_grad_enabled(True)";
         /// Computes the gradients of the leaves of a tensor of one element.
         Backward backward(a: Tensor) -> () = "{a}.backward()";
         /// Whether a gradient has been accumulated.

@@ -38,6 +38,10 @@ class Library:
     """Kinds of refusals: class, a fragment of the message, kind. The first that fits counts, and the kind
     `unsupported` says that what is missing is an API."""
 
+    def devices(self) -> list[str]:
+        """The devices that it can run on here."""
+        return ["cpu"]
+
     def __init__(self) -> None:
         self.ops = table_of_ops()
         self.functions: dict[str, Callable] = {}

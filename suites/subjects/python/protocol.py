@@ -105,7 +105,7 @@ class Session:
                 "version": self.library.version,
                 "language": "python " + ".".join(str(part) for part in sys.version_info[:3]),
                 "build": "shipped",
-                "devices": ["cpu"],
+                "devices": self.library.devices(),
             }
         }
 

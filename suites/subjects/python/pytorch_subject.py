@@ -19,7 +19,7 @@ def load() -> Library:
 
 
 class PyTorch(Library):
-    """PyTorch on the CPU."""
+    """PyTorch."""
 
     name = "pytorch"
     foreign_names = {"np": "numpy"}
@@ -77,6 +77,10 @@ class PyTorch(Library):
         (RuntimeError, "to be equal size", "shape"),
         (RuntimeError, "Expected reduction dim to be specified", "shape"),
     ]
+
+    def devices(self) -> list[str]:
+        """The CPU, and CUDA where a driver and a device are there."""
+        return ["cpu", "cuda"] if self.torch.cuda.is_available() else ["cpu"]
 
     def __init__(self, torch: Any):
         super().__init__()

@@ -119,6 +119,50 @@ impl Library for Reference {
         a.expand(shape).answer()
     }
 
+    fn permute(&mut self, a: &Tensor, dims: &[i64]) -> Result<Tensor> {
+        a.permute(dims).answer()
+    }
+
+    fn movedim(&mut self, a: &Tensor, source: i64, destination: i64) -> Result<Tensor> {
+        a.movedim(source, destination).answer()
+    }
+
+    fn slice(&mut self, a: &Tensor, dim: i64, start: i64, end: i64, step: i64) -> Result<Tensor> {
+        a.slice(dim, start, end, step).answer()
+    }
+
+    fn squeeze(&mut self, a: &Tensor, dim: i64) -> Result<Tensor> {
+        a.squeeze(dim).answer()
+    }
+
+    fn unsqueeze(&mut self, a: &Tensor, dim: i64) -> Result<Tensor> {
+        a.unsqueeze(dim).answer()
+    }
+
+    fn flatten(&mut self, a: &Tensor, start: i64, end: i64) -> Result<Tensor> {
+        a.flatten(start, end).answer()
+    }
+
+    fn unfold(&mut self, a: &Tensor, dim: i64, size: i64, step: i64) -> Result<Tensor> {
+        a.unfold(dim, size, step).answer()
+    }
+
+    fn as_strided(&mut self, a: &Tensor, shape: &[i64], strides: &[i64], offset: i64) -> Result<Tensor> {
+        a.as_strided(shape, strides, offset).answer()
+    }
+
+    fn diagonal(&mut self, a: &Tensor, offset: i64, dim0: i64, dim1: i64) -> Result<Tensor> {
+        a.diagonal(offset, dim0, dim1).answer()
+    }
+
+    fn split(&mut self, a: &Tensor, size: i64, dim: i64) -> Result<Vec<Tensor>> {
+        a.split(size, dim).answer()
+    }
+
+    fn tensor_split(&mut self, a: &Tensor, sections: i64, dim: i64) -> Result<Vec<Tensor>> {
+        a.tensor_split(sections, dim).answer()
+    }
+
     fn chunk(&mut self, a: &Tensor, chunks: i64, dim: i64) -> Result<Vec<Tensor>> {
         a.chunk(chunks, dim).answer()
     }
@@ -143,8 +187,60 @@ impl Library for Reference {
         a.mul(b).answer()
     }
 
+    fn div(&mut self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        a.div(b).answer()
+    }
+
+    fn neg(&mut self, a: &Tensor) -> Result<Tensor> {
+        a.neg().answer()
+    }
+
+    fn matmul(&mut self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        a.matmul(b).answer()
+    }
+
+    fn eq(&mut self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        a.eq(b).answer()
+    }
+
+    fn ne(&mut self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        a.ne(b).answer()
+    }
+
+    fn lt(&mut self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        a.lt(b).answer()
+    }
+
+    fn le(&mut self, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        a.le(b).answer()
+    }
+
+    fn where_else(&mut self, condition: &Tensor, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        Tensor::where_else(condition, a, b).answer()
+    }
+
     fn sum(&mut self, a: &Tensor) -> Result<Tensor> {
         a.sum().answer()
+    }
+
+    fn sum_dim(&mut self, a: &Tensor, dim: i64) -> Result<Tensor> {
+        a.sum_over(&[dim]).answer()
+    }
+
+    fn mean(&mut self, a: &Tensor) -> Result<Tensor> {
+        a.mean().answer()
+    }
+
+    fn min(&mut self, a: &Tensor) -> Result<Tensor> {
+        a.min().answer()
+    }
+
+    fn max(&mut self, a: &Tensor) -> Result<Tensor> {
+        a.max().answer()
+    }
+
+    fn stack(&mut self, parts: Vec<&Tensor>, dim: i64) -> Result<Tensor> {
+        Tensor::stack(&parts, dim).answer()
     }
 
     fn cat(&mut self, parts: Vec<&Tensor>, dim: i64) -> Result<Tensor> {
@@ -175,6 +271,18 @@ impl Library for Reference {
         a.add_(b).answer()
     }
 
+    fn sub_(&mut self, a: &mut Tensor, b: &Tensor) -> Result<()> {
+        a.sub_(b).answer()
+    }
+
+    fn div_(&mut self, a: &mut Tensor, b: &Tensor) -> Result<()> {
+        a.div_(b).answer()
+    }
+
+    fn neg_(&mut self, a: &mut Tensor) -> Result<()> {
+        a.neg_().answer()
+    }
+
     fn mul_(&mut self, a: &mut Tensor, b: &Tensor) -> Result<()> {
         a.mul_(b).answer()
     }
@@ -189,6 +297,21 @@ impl Library for Reference {
 
     fn copy_(&mut self, a: &mut Tensor, b: &Tensor) -> Result<()> {
         a.copy_(b).answer()
+    }
+
+    fn device(&mut self, _: &Tensor) -> Result<String> {
+        Ok("cpu".into())
+    }
+
+    fn to_device(&mut self, a: &Tensor, device: &str, _non_blocking: bool) -> Result<Tensor> {
+        match device {
+            "cpu" => Ok(a.share()),
+            other => Err(Fail::unsupported(format!("device {other:?}: this engine has the cpu alone"))),
+        }
+    }
+
+    fn detach(&mut self, a: &Tensor) -> Result<Tensor> {
+        Ok(a.detach())
     }
 }
 

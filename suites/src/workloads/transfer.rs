@@ -1,0 +1,70 @@
+//! From host to device and back, out of pageable and out of pinned memory.
+
+use super::{F32, Purpose, SINGLE, Workload, input};
+use subject::{Calls, DType, Fail, Handle, ProgramBuilder};
+
+pub(super) const UPLOAD_PAGEABLE: Workload = Workload {
+    name: "upload.pageable",
+    about: "a.to(\"cuda\") from pageable memory, waited for",
+    bound: None,
+    device: Some(CUDA),
+    sizes: SINGLE,
+    dtypes: F32,
+    write: upload_pageable,
+};
+
+pub(super) const UPLOAD_PINNED: Workload = Workload {
+    name: "upload.pinned",
+    about: "a.to(\"cuda\", non_blocking=True) from memory pinned before, waited for",
+    write: upload_pinned,
+    ..UPLOAD_PAGEABLE
+};
+
+pub(super) const UPLOAD_PINNING_INSIDE: Workload = Workload {
+    name: "upload.pinning-inside",
+    about: "a.pin_memory().to(\"cuda\", non_blocking=True), pinning inside the clock, waited for",
+    write: upload_pinning_inside,
+    ..UPLOAD_PAGEABLE
+};
+
+pub(super) const DOWNLOAD: Workload = Workload {
+    name: "download.pageable",
+    about: "d.to(\"cpu\") into new pageable memory",
+    write: download,
+    ..UPLOAD_PAGEABLE
+};
+
+const CUDA: &str = "cuda";
+
+fn upload(b: &ProgramBuilder, host: &Handle, non_blocking: bool) -> Result<Handle, Fail> {
+    let device = b.to_device(host, CUDA, non_blocking)?;
+    b.synchronize()?;
+    Ok(device)
+}
+
+fn upload_pageable(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {
+    let host = input(b, elements, dtype)?;
+    b.begin_body();
+    upload(b, &host, false)
+}
+
+fn upload_pinned(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {
+    let host = input(b, elements, dtype)?;
+    let pinned = b.pin_memory(&host)?;
+    b.begin_body();
+    upload(b, &pinned, true)
+}
+
+fn upload_pinning_inside(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {
+    let host = input(b, elements, dtype)?;
+    b.begin_body();
+    let pinned = b.pin_memory(&host)?;
+    upload(b, &pinned, true)
+}
+
+fn download(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {
+    let host = input(b, elements, dtype)?;
+    let device = b.to_device(&host, CUDA, false)?;
+    b.begin_body();
+    b.to_device(&device, "cpu", false)
+}
