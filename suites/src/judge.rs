@@ -16,6 +16,8 @@ pub const REFERENCE: &str = "reference";
 /// A higher share of false alarms than this, and no effect is believed.
 pub const FALSE_ALARMS: f64 = 0.05;
 const RESAMPLES: usize = 1000;
+/// PyTorch's default dtype.
+const DEFAULT_DTYPE: &str = "f32";
 
 /// Effects of every performance claim on every subject at every size, and the A/A control, where the reference was
 /// measured twice.
@@ -242,7 +244,9 @@ fn performance(
     judged: &str,
     failed: Option<&Control>,
 ) -> (VerdictKind, Option<String>) {
-    let mut own: Vec<&Effect> = effects.iter().filter(|e| e.claim == claim.id && e.subject == judged).collect();
+    // A claim that names no dtype is about the one that a program gets when it names none.
+    let own = |e: &&Effect| e.claim == claim.id && e.subject == judged && e.params.dtype == DEFAULT_DTYPE;
+    let mut own: Vec<&Effect> = effects.iter().filter(own).collect();
     own.sort_by(|a, b| a.params.cmp(&b.params));
     let count = |kind| own.iter().filter(|effect| effect.effect == kind).count();
     let holds = count(EffectKind::Holds);

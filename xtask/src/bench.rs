@@ -26,7 +26,7 @@ pub struct Args {
     /// First make the Python environment with PyTorch and NumPy, if it is not there, and use it
     #[arg(long, conflicts_with = "python")]
     setup: bool,
-    /// Allow two minutes for measuring instead of ten: fewer samples, fewer sizes for loops
+    /// Allow a minute and a half for measuring instead of ten minutes: fewer samples, fewer sizes for loops
     #[arg(long)]
     quick: bool,
     /// Timed rounds, each with fresh processes
@@ -93,7 +93,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         workloads: &workloads,
         quick: args.quick,
         rounds: args.rounds,
-        allowed: Duration::from_secs(if args.quick { 110 } else { 600 }),
+        allowed: Duration::from_secs(if args.quick { 80 } else { 600 }),
         target: &places.target,
         limits: crate::limits::time,
         measurer: &[program.into(), crate::measure::COMMAND.into()],
