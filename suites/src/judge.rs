@@ -3,7 +3,8 @@
 
 use crate::claims::{Catalogue, Claim, Kind};
 use crate::record::{
-    Control, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Slope, Verdict, VerdictKind, cells,
+    Control, DEFAULT_DTYPE, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Slope, Verdict,
+    VerdictKind, cells,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -16,8 +17,6 @@ pub const REFERENCE: &str = "reference";
 /// A higher share of false alarms than this, and no effect is believed.
 pub const FALSE_ALARMS: f64 = 0.05;
 const RESAMPLES: usize = 1000;
-/// PyTorch's default dtype.
-const DEFAULT_DTYPE: &str = "f32";
 
 /// Effects of every performance claim on every subject at every size, and the A/A control, where the reference was
 /// measured twice.
@@ -244,7 +243,6 @@ fn performance(
     judged: &str,
     failed: Option<&Control>,
 ) -> (VerdictKind, Option<String>) {
-    // A claim that names no dtype is about the one that a program gets when it names none.
     let own = |e: &&Effect| e.claim == claim.id && e.subject == judged && e.params.dtype == DEFAULT_DTYPE;
     let mut own: Vec<&Effect> = effects.iter().filter(own).collect();
     own.sort_by(|a, b| a.params.cmp(&b.params));

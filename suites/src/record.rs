@@ -491,6 +491,9 @@ words! {
 /// The subject whose answers decide verdicts.
 pub const JUDGED: &str = "pytorch";
 
+/// The dtype that a program gets when it names none: what a claim on time is about.
+pub const DEFAULT_DTYPE: &str = "f32";
+
 /// Measurements by subject, workload, parameters and round.
 pub type Cells<'a> = BTreeMap<(&'a str, &'a str, &'a Params), Vec<&'a Measurement>>;
 

@@ -17,7 +17,7 @@ pub fn find(python: Option<&Path>) -> Result<Places, Failure> {
     Ok(Places { subjects: root().join("suites/subjects"), target, python: find_python(python)? })
 }
 
-/// Builds the reference subject and the instruments beside this program, and gives their folder.
+/// Builds the Rust subjects and the instruments beside this program, and gives their folder.
 fn build() -> Result<PathBuf, Failure> {
     // xtask is among the packages so that features, and with them all that is built, stay the same as in `cargo xtask`.
     let mut cargo = cargo();
@@ -27,7 +27,7 @@ fn build() -> Result<PathBuf, Failure> {
     }
     let status = cargo.status().map_err(|error| Failure::Failed(format!("cargo could not be started: {error}")))?;
     if !status.success() {
-        return Err(Failure::Failed("the reference subject and the instruments could not be built".into()));
+        return Err(Failure::Failed("the Rust subjects and the instruments could not be built".into()));
     }
     let program = std::env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
     program.parent().map(Path::to_owned).ok_or_else(|| Failure::Failed("this program has no folder".into()))

@@ -11,7 +11,7 @@ use crate::{numbers, subjects, words};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use suites::claims::Claim;
-use suites::record::{Accounting, JUDGED, Loop, Measurement, Slope};
+use suites::record::{Accounting, DEFAULT_DTYPE, Effect, JUDGED, Loop, Measurement, Slope};
 
 #[derive(Serialize)]
 struct View {
@@ -154,7 +154,8 @@ fn lead(digest: &Digest, figures: &Figures, claims: &[&Claim]) -> String {
         let sizes: BTreeSet<_> = timed().flat_map(|(_, sizes)| sizes.keys()).collect();
         return words::measured(variants.len(), subjects.len(), sizes.len());
     };
-    let effects: Vec<_> = digest.effects_of(&claim.id).into_iter().filter(|effect| effect.subject == JUDGED).collect();
+    let judged = |effect: &&Effect| effect.subject == JUDGED && effect.params.dtype == DEFAULT_DTYPE;
+    let effects: Vec<_> = digest.effects_of(&claim.id).into_iter().filter(judged).collect();
     let holds = effects.iter().filter(|effect| effect.effect == suites::record::EffectKind::Holds).count();
     let low = effects.iter().map(|effect| effect.ratio).fold(f64::INFINITY, f64::min);
     let high = effects.iter().map(|effect| effect.ratio).fold(0.0, f64::max);
@@ -201,7 +202,8 @@ fn draw(digest: &Digest, figures: &Figures) -> Result<Vec<Figure>, String> {
     let sizes = points().fold([first.elements; 2], |[a, b], p| [a.min(p.elements), b.max(p.elements)]);
     let mut drawn = Vec::new();
     for ((workload, dtype), subjects, curves) in &series {
-        if curves.is_empty() {
+        // A single size is no curve, and its numbers stand in the table: it is drawn where nothing else is.
+        if curves.is_empty() || (!several(curves) && series.iter().any(|(_, _, curves)| several(curves))) {
             continue;
         }
         let title = format!("{workload}, {dtype}");
@@ -224,6 +226,10 @@ fn draw(digest: &Digest, figures: &Figures) -> Result<Vec<Figure>, String> {
         });
     }
     Ok(drawn)
+}
+
+fn several(curves: &[Series]) -> bool {
+    curves.iter().any(|curve| curve.points.len() > 1)
 }
 
 fn curves(subjects: &Subjects) -> Vec<Series> {
