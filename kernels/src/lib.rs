@@ -3,7 +3,7 @@
 //! Its rules are PyTorch's: which operations share a storage, which strides a view gets, which dtype a result has,
 //! which writes are refused. Reading order: [`DType`], [`Layout`] (all view algebra), [`Storage`] (a block of bytes and
 //! its version counter), [`Tensor`] (a handle); then `ops`, one file per family of operations, which holds every check
-//! once; below them the `backend` seam, and `cpu`, the kernels. Beside them stand [`sharing`], which says exactly whether two
+//! once; below them the `backend` seam, and `cpu`, the kernels. Beside them stand [`sharing()`], which says exactly whether two
 //! layouts have memory in common, and [`limits`], the plain loops that kernels are measured against.
 
 mod backend;

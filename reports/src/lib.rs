@@ -17,5 +17,5 @@ mod tags;
 mod words;
 
 pub use errata::{UnknownTutorial, errata_markdown, errata_text};
-pub use log::{ReadError, RunLog, read};
+pub use log::{ReadError, RunLog, newest_on_a_device, read};
 pub use site::{Page, RenderError, Site, check_place, render};

@@ -17,6 +17,35 @@ pub struct RunLog {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// The newest run log of a folder that has times of a workload on a device, such as one that came from a machine with a
+/// GPU. No folder is no log.
+///
+/// # Errors
+/// As for [`read`], for the first log that cannot be read.
+pub fn newest_on_a_device(folder: &Path) -> Result<Option<RunLog>, ReadError> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut newest: Option<RunLog> = None;
+    for path in entries.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")) {
+        let log = read(&path)?;
+        let newer = newest.as_ref().is_none_or(|newest| newest.header.started < log.header.started);
+        if newer && log.timed_on_a_device() {
+            newest = Some(log);
+        }
+    }
+    Ok(newest)
+}
+
+impl RunLog {
+    fn timed_on_a_device(&self) -> bool {
+        let on_device = |name: &str| {
+            self.records.iter().any(|r| matches!(r, Record::Workload(w) if w.workload == name && w.device.is_some()))
+        };
+        let timed =
+            |r: &Record| matches!(r, Record::Measurement(m) if !m.nanoseconds.is_empty() && on_device(&m.workload));
+        self.records.iter().any(timed)
+    }
+}
+
 /// Why a run log cannot be read. Lines count from 1.
 #[derive(Debug)]
 pub enum ReadError {

@@ -5,7 +5,7 @@
 
 mod support;
 
-use reports::{Site, read, render};
+use reports::{Site, newest_on_a_device, read, render};
 use scraper::{ElementRef, Html, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ fn rendered(records: &[Record]) -> Rendered {
     let folder = tempfile::tempdir().unwrap();
     let log = read(&support::write(folder.path(), records)).unwrap();
     let root = folder.path().join("site");
-    let site = render(&log, support::claims(), &root).unwrap();
+    let site = render(&log, None, support::claims(), &root).unwrap();
     Rendered { root, site, _folder: folder }
 }
 
@@ -260,19 +260,57 @@ fn a_new_site_replaces_the_old_one_whole_and_nothing_else() {
     let rendered = rendered(&support::records("finished"));
     let log = read(&rendered.root.join("run.jsonl")).unwrap();
     fs::write(rendered.root.join("stale.html"), "old").unwrap();
-    render(&log, support::claims(), &rendered.root).unwrap();
+    render(&log, None, support::claims(), &rendered.root).unwrap();
     assert!(!rendered.root.join("stale.html").exists());
 
     let other = rendered.root.parent().unwrap().join("home");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("thesis.txt"), "mine").unwrap();
-    let error = render(&log, support::claims(), &other).unwrap_err().to_string();
+    let error = render(&log, None, support::claims(), &other).unwrap_err().to_string();
     assert!(error.contains("home: is there and is no report of ours"), "{error}");
     assert_eq!(fs::read_to_string(other.join("thesis.txt")).unwrap(), "mine");
 
-    let error = render(&log, support::claims(), &rendered.root.join("index.html/site")).unwrap_err().to_string();
+    let error = render(&log, None, support::claims(), &rendered.root.join("index.html/site")).unwrap_err().to_string();
     assert!(error.contains("index.html") && error.contains("cannot be written"), "{error}");
     let left: Vec<_> = fs::read_dir(rendered.root.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.iter().filter(|name| name.to_string_lossy().starts_with(".report")).count(), 0, "{left:?}");
     assert!(rendered.root.join("index.html").is_file());
+}
+
+#[test]
+fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut records = support::records("finished");
+    let info = |device: Option<&str>| {
+        Record::Workload(WorkloadInfo {
+            workload: "upload.pinned".into(),
+            about: "a copy to the device".into(),
+            bound: None,
+            device: device.map(str::to_owned),
+        })
+    };
+    records.insert(1, info(Some("cuda")));
+    let own = read(&support::write(folder.path(), &records)).unwrap();
+    let imported = folder.path().join("imported");
+    assert!(newest_on_a_device(&imported).unwrap().is_none());
+    for (name, started, device) in
+        [("old", "2026-01-01", Some("cuda")), ("new", "2026-06-01", Some("cuda")), ("cpu", "2026-09-01", None)]
+    {
+        let mut records = records.clone();
+        records[1] = info(device);
+        let Record::Header(header) = &mut records[0] else { unreachable!() };
+        header.started = format!("{started}T00:00:00Z");
+        header.machine.processor = format!("the {name} machine");
+        let written = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(&imported).unwrap();
+        std::fs::copy(support::write(written.path(), &records), imported.join(format!("{name}.jsonl"))).unwrap();
+    }
+    let newest = newest_on_a_device(&imported).unwrap();
+    let site = folder.path().join("site");
+    render(&own, newest.as_ref(), support::claims(), &site).unwrap();
+    let page = std::fs::read_to_string(site.join("workload/upload.html")).unwrap();
+    assert!(page.contains("From an imported run log: the new machine"), "{page}");
+    render(&own, None, support::claims(), &site).unwrap();
+    let page = std::fs::read_to_string(site.join("workload/upload.html")).unwrap();
+    assert!(page.contains("cargo xtask bench --setup --only upload") && !page.contains("On another machine"));
 }

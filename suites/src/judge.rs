@@ -3,8 +3,8 @@
 
 use crate::claims::{Catalogue, Claim, Kind};
 use crate::record::{
-    Control, DEFAULT_DTYPE, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Slope, Verdict,
-    VerdictKind, cells,
+    Cells, Control, DEFAULT_DTYPE, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Slope,
+    Verdict, VerdictKind, cells,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -40,7 +40,7 @@ pub fn effects(catalogue: &Catalogue, records: &[Record]) -> (Vec<Effect>, Optio
             if *workload != slower || *subject == AGAIN {
                 continue;
             }
-            let Some(fast) = cells.get(&(*subject, faster, *params)) else { continue };
+            let Some(fast) = partner(&cells, subject, faster, params) else { continue };
             let Some(comparison) = compare(slow, fast) else { continue };
             effects.push(Effect {
                 claim: claim.id.clone(),
@@ -54,6 +54,20 @@ pub fn effects(catalogue: &Catalogue, records: &[Record]) -> (Vec<Effect>, Optio
         }
     }
     (effects, (control.pairs > 0).then_some(control))
+}
+
+/// The cell of the same size and dtype, or of the same size in another dtype, where that is what is compared.
+fn partner<'c, 'r>(
+    cells: &'c Cells<'r>,
+    subject: &str,
+    workload: &str,
+    params: &Params,
+) -> Option<&'c Vec<&'r Measurement>> {
+    let own = |(cell, _): &(&(&str, &str, &Params), _)| {
+        cell.0 == subject && cell.1 == workload && cell.2.elements == params.elements
+    };
+    let same = cells.iter().filter(own).find(|(cell, _)| cell.2.dtype == params.dtype);
+    same.or_else(|| cells.iter().find(own)).map(|(_, rounds)| rounds)
 }
 
 /// Whether the control shows more false alarms than our rule may have: so many that, at a rate of [`FALSE_ALARMS`], as

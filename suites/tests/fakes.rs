@@ -3,11 +3,13 @@
 
 use std::path::Path;
 use std::time::Duration;
-use subject::{Calls, DType};
+use subject::{Calls, Checksum, DType};
+use suites::bench::Timing;
+use suites::bench::criterion::{Job, JobCell, measure};
 use suites::case::Case;
 use suites::claims::catalogue;
 use suites::judge::verdicts;
-use suites::record::{Outcome, OutcomeKind, Record, VerdictKind};
+use suites::record::{Measurement, Outcome, OutcomeKind, Params, Record, VerdictKind};
 use suites::run::{CommandLine, Conformance, Launch, Subject};
 
 fn launch(mode: &str) -> Launch {
@@ -107,5 +109,58 @@ fn printed_numbers_in_pytorchs_place_change_the_verdicts() {
     for claim in ["t000.getsizeof.printed-L47", "t000.getsizeof.printed-L48"] {
         let verdict = verdicts.iter().find(|verdict| verdict.claim == claim).unwrap();
         assert_eq!(verdict.verdict, VerdictKind::Right, "{claim}: {:?}", verdict.reason);
+    }
+}
+
+/// Measures one cell twice on a fake: what failed the first time must not stop the second.
+fn measured(mode: &str) -> Vec<Measurement> {
+    let folder = tempfile::tempdir().unwrap();
+    let cell = JobCell {
+        workload: "add.in-place".into(),
+        params: Params { dtype: "f32".into(), elements: 2 },
+        program: suites::workloads::nothing().unwrap(),
+        expected: Checksum { elements: 2, crc32: 7 },
+    };
+    let short = Duration::from_millis(20);
+    let job = Job {
+        launch: launch(mode),
+        name: "fake".into(),
+        round: 1,
+        timing: Timing { samples: 10, warm_up: short, time: short },
+        cells: vec![cell.clone(), cell],
+        records: folder.path().join("records.jsonl"),
+    };
+    measure(&job).unwrap();
+    let text = std::fs::read_to_string(&job.records).unwrap();
+    let records = text.lines().map(|line| match serde_json::from_str(line).unwrap() {
+        Record::Measurement(measurement) => measurement,
+        other => panic!("{other:?}"),
+    });
+    records.collect()
+}
+
+#[test]
+fn a_sound_subject_gives_its_samples() {
+    for measurement in measured("sound") {
+        assert_eq!(measurement.error, None);
+        assert_eq!((measurement.iterations.len(), measurement.nanoseconds.len()), (10, 10));
+        assert_eq!(measurement.per_iteration(), [1000.0; 10]);
+    }
+}
+
+#[test]
+fn what_must_not_be_timed_is_an_error_record() {
+    let expected = [
+        ("debug-build", "a debug build is not measured"),
+        ("wrong-result", "wrong result"),
+        ("dies-measuring", "ended with status 9"),
+    ];
+    for (mode, reason) in expected {
+        let measurements = measured(mode);
+        assert_eq!(measurements.len(), 2, "{mode} loses a cell");
+        for measurement in measurements {
+            assert!(measurement.nanoseconds.is_empty(), "{mode} was timed");
+            assert!(measurement.error.as_ref().unwrap().contains(reason), "{mode}: {:?}", measurement.error);
+        }
     }
 }

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 /// Render a run log as a static HTML site
 #[derive(clap::Args)]
-#[command(after_help = "Example: cargo xtask report out/run.jsonl --out site")]
+#[command(after_help = "Example: cargo xtask report out/run.jsonl --out site\n\n\
+    Run logs in the folder `imported` beside the run log came from other machines: the pages of workloads that need a\n\
+    device show the newest that has times on one.")]
 pub struct Args {
     /// The run log
     #[arg(value_name = "RUN_LOG", default_value = "out/run.jsonl")]
@@ -23,9 +25,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Run logs of other machines lie in this folder beside the one that is rendered.
+const IMPORTED: &str = "imported";
+
 /// Renders a run log into a folder and gives the folder.
-pub fn render(log: &Path, out: &Path) -> Result<PathBuf, Failure> {
-    let log = reports::read(log).map_err(|error| Failure::Failed(error.to_string()))?;
-    reports::render(&log, claims()?, out).map_err(|error| Failure::Failed(error.to_string()))?;
+pub fn render(path: &Path, out: &Path) -> Result<PathBuf, Failure> {
+    let told = |error: reports::ReadError| Failure::Failed(error.to_string());
+    let log = reports::read(path).map_err(told)?;
+    let imported = reports::newest_on_a_device(&path.with_file_name(IMPORTED)).map_err(told)?;
+    reports::render(&log, imported.as_ref(), claims()?, out).map_err(|error| Failure::Failed(error.to_string()))?;
     Ok(out.to_owned())
 }

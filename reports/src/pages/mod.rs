@@ -18,8 +18,9 @@ pub use frame::interrupted;
 use crate::digest::Digest;
 use engine::Engine;
 
-/// Every page as path and content, the overview first. An error names the page.
-pub fn all(digest: &Digest) -> Result<Vec<(String, String)>, String> {
+/// Every page as path and content, the overview first. What needs a device is shown from an imported run where this one
+/// has none. An error names the page.
+pub fn all(digest: &Digest, imported: Option<&Digest>) -> Result<Vec<(String, String)>, String> {
     let engine = Engine::new()?;
     let mut pages = vec![overview::page(&engine, digest)?, matrix::page(&engine, digest)?];
     for tutorial in &digest.catalogue.tutorials {
@@ -29,7 +30,7 @@ pub fn all(digest: &Digest) -> Result<Vec<(String, String)>, String> {
         pages.push(claim::page(&engine, digest, claim)?);
     }
     for family in digest.workload_pages() {
-        pages.push(workload::page(&engine, digest, family)?);
+        pages.push(workload::page(&engine, digest, imported, family)?);
     }
     pages.extend(known::page(&engine, digest)?);
     pages.push(machine::page(&engine, digest)?);

@@ -20,8 +20,19 @@ struct View {
     pages: Vec<(String, String, bool)>,
     claims: Vec<Judged>,
     variants: Vec<(String, String)>,
+    /// The device that these workloads need.
+    device: Option<String>,
+    imported: Option<Imported>,
     figures: Vec<Figure>,
     growth: Vec<Growth>,
+    tables: Vec<Table>,
+}
+
+/// What another machine measured.
+#[derive(Serialize)]
+struct Imported {
+    processor: String,
+    started: String,
     tables: Vec<Table>,
 }
 
@@ -104,7 +115,19 @@ type Subjects<'a> = BTreeMap<(usize, &'a str), Sizes<'a>>;
 type Figures<'a> = BTreeMap<(&'a str, &'a str), Subjects<'a>>;
 
 /// Builds the page.
-pub fn page(engine: &Engine, digest: &Digest, name: &str) -> Result<(String, String), String> {
+pub fn page(
+    engine: &Engine,
+    digest: &Digest,
+    imported: Option<&Digest>,
+    name: &str,
+) -> Result<(String, String), String> {
+    let mut infos = digest.workloads.values().filter(|info| family(&info.workload) == name);
+    let device = infos.find_map(|info| info.device.clone());
+    let imported = imported.filter(|_| device.is_some()).map(|other| Imported {
+        processor: other.header.machine.processor.clone(),
+        started: other.header.started.clone(),
+        tables: collect(other, name).iter().map(|(key, subjects)| table(*key, subjects)).collect(),
+    });
     let figures = collect(digest, name);
     let claims = claims(digest, name);
     let view = View {
@@ -113,6 +136,8 @@ pub fn page(engine: &Engine, digest: &Digest, name: &str) -> Result<(String, Str
         pages: digest.workload_pages().iter().map(|p| (p.to_string(), workload_path(p), *p == name)).collect(),
         claims: claims.iter().map(|claim| judged(digest, claim)).collect(),
         variants: variants(digest, &figures),
+        device,
+        imported,
         figures: draw(digest, &figures)?,
         growth: growth(digest, name),
         tables: figures.iter().map(|(key, subjects)| table(*key, subjects)).collect(),

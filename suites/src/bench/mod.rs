@@ -18,6 +18,7 @@ use crate::workloads::WORKLOADS;
 use count::Counted;
 pub use machine::machine;
 use plan::Plan;
+pub use plan::Timing;
 use rounds::{Entrant, Rounds};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

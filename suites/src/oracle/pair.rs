@@ -62,7 +62,7 @@ pub enum Stop {
 ///
 /// Their answers agree when they are equal, with two exceptions: the stride of a dimension that has no second element
 /// may be any, and values that were added up in an order of a library's own may differ within a bound
-/// ([`tolerance`]). Refusals agree when they are of one kind; their words are each library's own.
+/// (`tolerance.rs`). Refusals agree when they are of one kind; their words are each library's own.
 pub struct Pair<'s> {
     state: RefCell<State<'s>>,
 }

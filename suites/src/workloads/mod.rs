@@ -52,7 +52,7 @@ const F32: &[DType] = &[DType::F32];
 const FLOATS: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::Bf16];
 
 /// Every workload.
-pub const WORKLOADS: [Workload; 24] = [
+pub const WORKLOADS: [Workload; 26] = [
     add::ADD_ALLOCATING,
     add::ADD_IN_PLACE,
     add::MUL_ALLOCATING,
@@ -77,6 +77,8 @@ pub const WORKLOADS: [Workload; 24] = [
     transfer::UPLOAD_PINNED,
     transfer::UPLOAD_PINNING_INSIDE,
     transfer::DOWNLOAD,
+    transfer::MATMUL_F32,
+    transfer::MATMUL_F16,
 ];
 
 impl Workload {

@@ -1,4 +1,4 @@
-//! From host to device and back, out of pageable and out of pinned memory.
+//! What needs a device: from host to device and back, out of pageable and out of pinned memory, and products there.
 
 use super::{F32, Purpose, SINGLE, Workload, input};
 use subject::{Calls, DType, Fail, Handle, ProgramBuilder};
@@ -34,7 +34,20 @@ pub(super) const DOWNLOAD: Workload = Workload {
     ..UPLOAD_PAGEABLE
 };
 
+/// Two square matrices of `elements` each.
+pub(super) const MATMUL_F32: Workload = Workload {
+    name: "matmul.f32",
+    about: "a.matmul(b) on the device, waited for, in f32",
+    sizes: SQUARES,
+    write: matmul,
+    ..UPLOAD_PAGEABLE
+};
+
+pub(super) const MATMUL_F16: Workload =
+    Workload { name: "matmul.f16", about: "the same product in f16", dtypes: &[DType::F16], ..MATMUL_F32 };
+
 const CUDA: &str = "cuda";
+const SQUARES: &[u64] = &[10_000, 1_000_000, 64_000_000];
 
 fn upload(b: &ProgramBuilder, host: &Handle, non_blocking: bool) -> Result<Handle, Fail> {
     let device = b.to_device(host, CUDA, non_blocking)?;
@@ -67,4 +80,18 @@ fn download(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Resu
     let device = b.to_device(&host, CUDA, false)?;
     b.begin_body();
     b.to_device(&device, "cpu", false)
+}
+
+fn matmul(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {
+    let width = elements.isqrt();
+    let square = |_| {
+        let flat = input(b, width * width, dtype)?;
+        let host = b.view(&flat, [width, width])?;
+        b.to_device(&host, CUDA, false)
+    };
+    let (left, right) = (square(0)?, square(1)?);
+    b.begin_body();
+    let product = b.matmul(&left, &right)?;
+    b.synchronize()?;
+    Ok(product)
 }

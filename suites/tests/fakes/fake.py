@@ -52,10 +52,26 @@ def misbehave(line):
         say({"error": {"kind": "protocol", "message": f"no such mode: {MODE}"}})
 
 
+def measured(request):
+    """Answers what a measuring process asks."""
+    if request["ask"] == "prepare":
+        say({"prepared": {"program": 1}})
+    elif request["ask"] == "measure" and MODE == "dies-measuring":
+        os._exit(9)
+    elif request["ask"] == "measure":
+        iterations = request["with"]["iterations"]
+        time.sleep(iterations / 1e6)
+        say({"sample": {"nanoseconds": 1000 * iterations}})
+    else:
+        say({"checksum": {"elements": 2, "crc32": 0 if MODE == "wrong-result" else 7}})
+
+
 for line in sys.stdin:
     request = json.loads(line)
     if request["ask"] == "hello":
-        say({"hello": HELLO})
+        say({"hello": {**HELLO, "build": "debug" if MODE == "debug-build" else "release"}})
+    elif request["ask"] in ("prepare", "measure", "checksum"):
+        measured(request)
     elif request["ask"] == "python":
         known = MODE == "printed" and "getsizeof(storage)" in request["with"]["source"]
         say({"value": PRINTED} if known else {"error": {"kind": "RuntimeError", "message": "only printed numbers"}})

@@ -1,0 +1,221 @@
+//! Records of what was measured: samples, counts, effects, and what the machine and the harness themselves cost.
+
+use super::Record;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The samples of one workload in one round (round 1 and on), or its exact accounting (round 0).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The subject's id; the second measurement of the reference is `reference (again)`.
+    pub subject: String,
+    /// The device.
+    pub device: String,
+    /// The workload.
+    pub workload: String,
+    /// Its parameters: `dtype` and `elements`.
+    pub params: Params,
+    /// The round; 0 for accounting.
+    pub round: u32,
+    /// Iterations of each sample.
+    pub iterations: Vec<u64>,
+    /// Nanoseconds of each sample.
+    pub nanoseconds: Vec<u64>,
+    /// Exact counts of one run of the body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounting: Option<Accounting>,
+    /// Why there are no samples: a wrong result, a refused build, a crash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// The parameters of a workload.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Params {
+    /// The element type's wire name.
+    pub dtype: String,
+    /// Number of elements.
+    pub elements: u64,
+}
+
+impl Params {
+    /// Bytes of one tensor of this size; 0 for a dtype that is not known here.
+    pub fn bytes(&self) -> u64 {
+        subject::DType::from_name(&self.dtype).map_or(0, |dtype| dtype.size() as u64 * self.elements)
+    }
+}
+
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.dtype, self.elements)
+    }
+}
+
+/// Exact counts over one run of a program's body, of heap blocks of 64 KiB and more. Bytes are requested bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accounting {
+    /// Blocks taken.
+    pub allocations: u64,
+    /// Bytes of all blocks taken.
+    pub bytes: u64,
+    /// The most that was live at once, above what was live before.
+    pub peak_bytes: u64,
+    /// What is live after, above what was live before.
+    pub kept_bytes: i64,
+}
+
+/// What an effect comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EffectKind {
+    /// The whole interval lies above 1.05.
+    Holds,
+    /// The whole interval lies below 0.95.
+    Reversed,
+    /// The whole interval lies within 0.95 to 1.05.
+    NoDifference,
+    /// None of these.
+    Ambiguous,
+}
+
+/// What a performance claim comes to on one subject at one size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The claim.
+    pub claim: String,
+    /// The subject's id.
+    pub subject: String,
+    /// The size.
+    pub params: Params,
+    /// The effect.
+    pub effect: EffectKind,
+    /// Median over rounds and samples of (slower as claimed) / (faster as claimed).
+    pub ratio: f64,
+    /// The 95 % bootstrap interval of that median.
+    pub interval: [f64; 2],
+    /// Half the interval's width relative to the ratio: a smaller change could not be seen.
+    pub smallest_visible_change: f64,
+}
+
+/// How a workload's time grows with its size on one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slope {
+    /// The subject's id.
+    pub subject: String,
+    /// The workload.
+    pub workload: String,
+    /// The element type's wire name.
+    pub dtype: String,
+    /// Slope of the logarithm of time over the logarithm of elements: 0 for a time that is the same at every size, 1 for
+    /// one that is proportional to it.
+    pub slope: f64,
+    /// The 95 % bootstrap interval of the slope.
+    pub interval: [f64; 2],
+}
+
+/// What a workload does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadInfo {
+    /// Its name.
+    pub workload: String,
+    /// Its body, for readers.
+    pub about: String,
+    /// The plain loop over memory that it cannot be faster than, where one bounds it.
+    pub bound: Option<Loop>,
+    /// The device that it needs beside the CPU.
+    pub device: Option<String>,
+}
+
+/// A plain loop over memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Loop {
+    /// Reads every byte once.
+    Read,
+    /// Writes every byte once.
+    Fill,
+    /// Reads every byte of one block and writes it to another.
+    Copy,
+}
+
+/// What one plain loop over memory took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The loop.
+    pub what: Loop,
+    /// Bytes of the block.
+    pub bytes: u64,
+    /// Nanoseconds of one pass, the median of several.
+    pub nanoseconds: f64,
+}
+
+/// What the harness costs on one subject.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Floor {
+    /// The subject's id.
+    pub subject: String,
+    /// Nanoseconds of one iteration of a body that does nothing.
+    pub loop_nanoseconds: f64,
+    /// Nanoseconds of one request and its reply, the median of several.
+    pub round_trip_nanoseconds: f64,
+}
+
+/// One reading of the machine's own noise, in nanoseconds of fixed work (fastest and slowest of several tries).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Weather {
+    /// When, in words (`start`, `round 1, before pytorch`, `end`).
+    pub when: String,
+    /// A chain of integer arithmetic.
+    pub arithmetic: [u64; 2],
+    /// A copy of 16 MiB of warm memory.
+    pub copy: [u64; 2],
+    /// First touch of 16 MiB of fresh memory.
+    pub first_touch: [u64; 2],
+}
+
+/// How comparable a run's times are with those of another run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// The readings agree within 5 %.
+    Quiet,
+    /// Within 25 %.
+    Usable,
+    /// They do not.
+    DoNotCompare,
+}
+
+/// The reference measured as two subjects.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Control {
+    /// Cells compared.
+    pub pairs: u32,
+    /// Cells that our rule calls different although nothing differs.
+    pub different: u32,
+}
+
+/// Measurements by subject, workload, parameters and round.
+pub type Cells<'a> = BTreeMap<(&'a str, &'a str, &'a Params), Vec<&'a Measurement>>;
+
+/// Groups the timed measurements that have samples.
+pub fn cells(records: &[Record]) -> Cells<'_> {
+    let mut cells = Cells::new();
+    for record in records {
+        if let Record::Measurement(m) = record
+            && m.round > 0
+            && m.error.is_none()
+        {
+            cells.entry((&m.subject, &m.workload, &m.params)).or_default().push(m);
+        }
+    }
+    cells
+}
+
+impl Measurement {
+    /// Nanoseconds of one iteration, sample by sample.
+    pub fn per_iteration(&self) -> Vec<f64> {
+        let pairs = self.iterations.iter().zip(&self.nanoseconds).filter(|(iterations, _)| **iterations > 0);
+        pairs.map(|(iterations, nanoseconds)| *nanoseconds as f64 / *iterations as f64).collect()
+    }
+}
