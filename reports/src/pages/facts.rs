@@ -8,6 +8,8 @@ use suites::record::{Fact, Outcome, OutcomeKind, Value};
 
 /// Longest value shown, in characters; the run log has it whole.
 const VALUE: usize = 120;
+/// Most characters of one entry: enough for any piece of Python that a case runs.
+const TRANSCRIPT_ENTRY: usize = 3000;
 /// Most lines of transcripts on a page; the run log has them all.
 const LINES: usize = 80;
 
@@ -105,7 +107,8 @@ fn transcripts(outcomes: &[&Outcome]) -> (Vec<Transcript>, usize) {
     let mut left = LINES;
     let mut transcripts = Vec::new();
     for outcome in outcomes {
-        let lines: Vec<String> = outcome.transcript.iter().take(left).map(|line| words::short(line, 300)).collect();
+        let lines: Vec<String> =
+            outcome.transcript.iter().take(left).map(|line| words::short(line, TRANSCRIPT_ENTRY)).collect();
         left -= lines.len();
         if !lines.is_empty() {
             transcripts.push(Transcript { name: outcome.case.clone(), lines });
