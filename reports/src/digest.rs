@@ -222,8 +222,17 @@ impl<'a> Digest<'a> {
     }
 
     /// Why verdicts say little in this run, where something that they rest on was left out.
-    pub fn selection(&self) -> Option<String> {
+    fn selection(&self) -> Option<String> {
         words::selection(self.judged_version().is_some(), self.header.only.as_deref())
+    }
+
+    /// A lead made from counts of verdicts, after what was left out that they rest on.
+    pub fn lead(&self, counts: String) -> String {
+        match self.selection() {
+            Some(selection) if self.judged_version().is_none() => selection,
+            Some(selection) => format!("{selection} {counts}"),
+            None => counts,
+        }
     }
 
     /// What the run left out, in words.

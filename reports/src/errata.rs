@@ -123,11 +123,7 @@ impl<'a> Errata<'a> {
             group.entries.sort_by_key(|entry| first_line(&entry.claim.lines));
         }
         let counted = words::errata(counts.breaks, counts.misleads, counts.wording, counts.right, counts.verdicts);
-        let lead = match digest.selection() {
-            Some(selection) if digest.judged_version().is_none() => selection,
-            Some(selection) => format!("{selection} {counted}"),
-            None => counted,
-        };
+        let lead = digest.lead(counted);
         Errata { tutorial, lead, groups }
     }
 }

@@ -19,13 +19,7 @@ pub fn cell(rounds: &[&Measurement]) -> Option<Cell> {
     let mut all = Vec::new();
     let mut medians = Vec::new();
     for round in rounds {
-        let mut times: Vec<f64> = round
-            .iterations
-            .iter()
-            .zip(&round.nanoseconds)
-            .filter(|(iterations, _)| **iterations > 0)
-            .map(|(iterations, nanoseconds)| *nanoseconds as f64 / *iterations as f64)
-            .collect();
+        let mut times = round.per_iteration();
         times.sort_by(f64::total_cmp);
         medians.extend(median(&times));
         all.extend(times);

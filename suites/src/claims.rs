@@ -137,6 +137,11 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
+    /// The workloads that claims compare, pair by pair.
+    pub fn compared(&self) -> impl Iterator<Item = &str> {
+        self.claims.iter().filter_map(Claim::workloads).flat_map(|(slower, faster)| [slower, faster])
+    }
+
     /// The claim with this id.
     pub fn claim(&self, id: &str) -> Option<&Claim> {
         self.claims.iter().find(|claim| claim.id == id)

@@ -78,11 +78,7 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
 fn lead(digest: &Digest, all: &Counts) -> String {
     let counts =
         words::overview(all.right, all.verdicts, digest.judged_tutorials(), all.breaks + all.misleads, all.open);
-    match digest.selection() {
-        Some(selection) if digest.judged_version().is_none() => selection,
-        Some(selection) => format!("{selection} {counts}"),
-        None => counts,
-    }
+    digest.lead(counts)
 }
 
 fn verdict_tags() -> Vec<Tag> {

@@ -192,11 +192,7 @@ impl<'a> Counting<'a> {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Reply, String> {
-        match self.session.ask(request, LIMIT).map_err(|broken| broken.to_string())? {
-            Reply::Unsupported(what) => Err(format!("unsupported: {what}")),
-            Reply::Error { kind, message } => Err(format!("{kind}: {message}")),
-            other => Ok(other),
-        }
+        self.session.must(request, LIMIT)
     }
 }
 

@@ -108,7 +108,8 @@ impl Bench<'_> {
             .collect();
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
         let counted = count::count(&present, &plan, self.target, self.progress, self.stop)?;
-        let compared = self.compared();
+        // Only what claims compare needs the A/A control.
+        let compared: Vec<&str> = self.catalogue.compared().collect();
         let entrants = entrants(&present, &compared);
         plan.fit(self.allowed, &counted.prices, &entrants, self.rounds);
         let price = plan.price(&counted.prices, &entrants, self.rounds);
@@ -169,11 +170,6 @@ impl Bench<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The workloads that claims compare: only these need the A/A control.
-    fn compared(&self) -> Vec<&str> {
-        self.catalogue.claims.iter().filter_map(|claim| claim.workloads()).flat_map(|(a, b)| [a, b]).collect()
     }
 
     fn conform(&self, running: &mut [Conformance], log: &mut Log) -> Result<(), String> {

@@ -76,7 +76,7 @@ impl Plan {
     pub fn price(&self, prices: &Prices, entrants: &[Entrant], rounds: u32) -> Duration {
         let each = |entrant: &Entrant| -> Duration {
             let subject = &entrant.launch.subject.id;
-            let wanted = self.cells.iter().filter(|cell| entrant.only.is_none_or(|only| only.contains(&cell.workload)));
+            let wanted = self.cells.iter().filter(|cell| entrant.wants(cell));
             let cells = wanted.filter_map(|cell| prices.cells.get(&(subject.clone(), cell.clone())));
             let start = prices.starts.get(subject).copied().unwrap_or_default();
             start + cells.map(|nanoseconds| self.timing.price(*nanoseconds)).sum::<Duration>()
@@ -112,8 +112,7 @@ impl Plan {
 
 /// Whether a claim compares this workload with another.
 fn compared(workload: &str) -> bool {
-    let claims = crate::claims::catalogue().map(|catalogue| catalogue.claims.as_slice()).unwrap_or_default();
-    claims.iter().filter_map(|claim| claim.workloads()).any(|(slower, faster)| [slower, faster].contains(&workload))
+    crate::claims::catalogue().is_ok_and(|catalogue| catalogue.compared().any(|compared| compared == workload))
 }
 
 /// One way to make a plan shorter.

@@ -28,6 +28,13 @@ pub struct Entrant<'a> {
     pub only: Option<&'a [&'a str]>,
 }
 
+impl Entrant<'_> {
+    /// Whether it is measured at this cell.
+    pub fn wants(&self, cell: &Cell) -> bool {
+        self.only.is_none_or(|only| only.contains(&cell.workload))
+    }
+}
+
 /// What the rounds need to know.
 pub struct Rounds<'a> {
     /// What is measured, and how.
@@ -76,8 +83,7 @@ impl Rounds<'_> {
     fn job(&self, entrant: &Entrant, round: u32, folder: &Path) -> Result<Vec<Record>, String> {
         let records = folder.join("records.jsonl");
         let mut cells = Vec::new();
-        let wanted = |cell: &&Cell| entrant.only.is_none_or(|only| only.contains(&cell.workload));
-        for cell in self.plan.cells.iter().filter(wanted) {
+        for cell in self.plan.cells.iter().filter(|cell| entrant.wants(cell)) {
             let key = (entrant.launch.subject.id.clone(), cell.clone());
             if let Some(expected) = self.counted.expected.get(&key) {
                 cells.push(JobCell {

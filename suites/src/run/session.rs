@@ -84,6 +84,15 @@ impl Session {
         self.ledger.as_ref()
     }
 
+    /// Sends a request that must be carried out; the error says what the subject lacks, refused or broke.
+    pub fn must(&mut self, request: &Request, limit: Duration) -> Result<Reply, String> {
+        match self.ask(request, limit).map_err(|broken| broken.to_string())? {
+            Reply::Unsupported(what) => Err(format!("unsupported: {what}")),
+            Reply::Error { kind, message } => Err(format!("{kind}: {message}")),
+            other => Ok(other),
+        }
+    }
+
     /// Sends a request and waits for its reply.
     pub fn ask(&mut self, request: &Request, limit: Duration) -> Result<Reply, Broken> {
         ask(&mut self.process, request, limit)
