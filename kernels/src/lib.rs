@@ -4,7 +4,8 @@
 //! which writes are refused. Reading order: [`DType`], [`Layout`] (all view algebra), [`Storage`] (a block of bytes and
 //! its version counter), [`Tensor`] (a handle); then `ops`, one file per family of operations, which holds every check
 //! once; below them the `backend` seam, and `cpu`, the kernels. Beside them stand [`sharing()`], which says exactly whether two
-//! layouts have memory in common, and [`limits`], the plain loops that kernels are measured against.
+//! layouts have memory in common, [`limits`], the plain loops that kernels are measured against, and [`memory`], the
+//! allocators of device memory and of page-locked host memory.
 
 mod backend;
 mod cpu;
@@ -13,6 +14,7 @@ mod element;
 mod error;
 mod layout;
 pub mod limits;
+pub mod memory;
 mod ops;
 mod overlap;
 mod scalar;

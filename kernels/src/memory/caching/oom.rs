@@ -1,0 +1,139 @@
+//! The report of a request that ran out of memory.
+
+use super::super::TorchVersion;
+use std::fmt;
+
+const DOCS: &str =
+    "https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf";
+const OLD_DOCS: &str = "https://pytorch.org/docs/stable/notes/cuda.html#environment-variables";
+
+/// What was asked and what was there when a request failed. Sizes are bytes.
+///
+/// [`fmt::Display`] gives PyTorch's own text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// What the program asked for.
+    pub requested: u64,
+    /// What the device was asked for: a whole segment.
+    pub segment: u64,
+    /// What the device has.
+    pub total: u64,
+    /// What nobody holds of it.
+    pub free: u64,
+    /// What the driver shows of this process, where it tells.
+    pub process: Option<u64>,
+    /// The most that this allocator may hold, where there is a limit.
+    pub limit: Option<u64>,
+    /// What is live.
+    pub live: u64,
+    /// What is held.
+    pub held: u64,
+    /// What lies free in private pools.
+    pub private_cached: u64,
+    pub(super) version: TorchVersion,
+    pub(super) expandable: bool,
+    /// The addresses that the request would take in an expandable segment, and those that one reserves.
+    pub(super) beyond_reserve: Option<(u64, u64)>,
+}
+
+/// Whether the bytes that are held and not live would have been enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Free and cached bytes together would do: they lie in pieces, and moving them together would have helped.
+    Fragmentation,
+    /// Even with every cached byte there is too little.
+    TooLittle,
+    /// The device has enough free: something else refused, such as a limit on this process.
+    Other,
+}
+
+impl OutOfMemory {
+    /// Whether less fragmentation could have helped: only where free < request <= free + held - live.
+    pub fn cause(&self) -> Cause {
+        let free = match self.limit {
+            // Under a limit the allocator may take no more than what is left of it.
+            Some(limit) => self.free.min(limit.saturating_sub(self.held)),
+            None => self.free,
+        };
+        Cause::of(self.segment, free, self.held, self.live)
+    }
+}
+
+impl Cause {
+    /// The cause from what a message of PyTorch prints, in bytes: request, free, held and live.
+    pub fn of(request: u64, free: u64, held: u64, live: u64) -> Cause {
+        if request <= free {
+            Cause::Other
+        } else if request <= free.saturating_add(held.saturating_sub(live)) {
+            Cause::Fragmentation
+        } else {
+            Cause::TooLittle
+        }
+    }
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (segment, total, free) = (Bytes(self.segment), Bytes(self.total), Bytes(self.free));
+        write!(f, "CUDA out of memory. Tried to allocate {segment}. GPU 0 has a total capacity of {total} ")?;
+        write!(f, "of which {free} is free. ")?;
+        if let Some(process) = self.process {
+            write!(f, "Including non-PyTorch memory, this process has {} memory in use. ", Bytes(process))?;
+        }
+        if let Some(limit) = self.limit {
+            write!(f, "{} allowed; ", Bytes(limit))?;
+        }
+        write!(f, "Of the allocated memory {} is allocated by PyTorch, ", Bytes(self.live + self.private_cached))?;
+        if self.private_cached > 0 {
+            write!(f, "with {} allocated in private pools (e.g., CUDA Graphs), ", Bytes(self.private_cached))?;
+        }
+        let cached = self.held.saturating_sub(self.live).saturating_sub(self.private_cached);
+        write!(f, "and {} is reserved by PyTorch but unallocated.", Bytes(cached))?;
+        self.hint(f)
+    }
+}
+
+impl OutOfMemory {
+    fn hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.expandable || !self.version.since(14) {
+            let docs = if self.version.since(10) { DOCS } else { OLD_DOCS };
+            return write!(
+                f,
+                " If reserved but unallocated memory is large try setting \
+                 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for \
+                 Memory Management  ({docs})"
+            );
+        }
+        if !self.version.since(15) {
+            return Ok(());
+        }
+        match self.beyond_reserve {
+            Some((needed, reserve)) => write!(
+                f,
+                " The request needs {} of addresses in one expandable segment, which reserves {}: raise \
+                 expandable_segments_reserve.",
+                Bytes(needed),
+                Bytes(reserve)
+            ),
+            None => f.write_str(
+                " Address space may be short rather than memory: see expandable_segments_reserve and \
+                 expandable_segments_reserve_by_class.",
+            ),
+        }
+    }
+}
+
+/// A size as PyTorch's message writes it.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let part = |unit: u32| self.0 as f64 / f64::from(unit);
+        match self.0.saturating_sub(1).checked_ilog2().unwrap_or(0) {
+            ..10 => write!(f, "{} bytes", self.0),
+            10..20 => write!(f, "{:.2} KiB", part(1 << 10)),
+            20..30 => write!(f, "{:.2} MiB", part(1 << 20)),
+            _ => write!(f, "{:.2} GiB", part(1 << 30)),
+        }
+    }
+}
