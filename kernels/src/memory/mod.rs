@@ -13,7 +13,7 @@ mod version;
 
 pub use bare::{BareAddresses, DeviceCall};
 pub use caching::{
-    Action, AllocError, BlockStart, BlockState, ByPool, CachingAllocator, Cause, Figure, OutOfMemory, PinnedSettings,
+    Action, AllocError, BlockStart, BlockState, ByPool, CachingAllocator, Figure, OutOfMemory, PinnedSettings,
     PoolFilter, PoolId, Reserve, Segment, SegmentBlock, SegmentStart, Settings, SettingsError, SettingsErrorKind, Stat,
     Statistics, TraceEntry,
 };

@@ -1,8 +1,10 @@
 //! The run log: one record a line, each with a `type`. `docs/run-log.md` describes the format for readers.
 
 mod measured;
+mod memory;
 
 pub use measured::*;
+pub use memory::*;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,6 +37,10 @@ pub enum Record {
     Floor(Floor),
     /// One step of a memory timeline.
     Memory(MemoryStep),
+    /// The segments of an allocator at one moment.
+    Segments(SegmentMap),
+    /// A request that ran out of memory, and what was there.
+    OutOfMemory(OutOfMemory),
     /// One reading of the machine's own noise.
     Weather(Weather),
     /// The reference measured as two subjects: what our own rule takes for a difference.
@@ -239,29 +245,6 @@ pub struct Verdict {
     /// Why the claim is open, or where a performance claim stops holding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-}
-
-/// One step of a memory timeline, in bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MemoryStep {
-    /// The subject's id.
-    pub subject: String,
-    /// The device.
-    pub device: String,
-    /// The case whose timeline it is.
-    pub case: String,
-    /// The step's place, from 0.
-    pub step: u32,
-    /// The line of code.
-    pub code: String,
-    /// Bytes of tensors in use.
-    pub live: Option<u64>,
-    /// Bytes that the allocator has from the device or system.
-    pub held: Option<u64>,
-    /// What the driver shows.
-    pub process: Option<u64>,
-    /// What the operating system shows of main memory.
-    pub host: Option<u64>,
 }
 
 /// How a run ended.

@@ -15,6 +15,7 @@ impl BlockId {
     pub const FIRST: BlockId = BlockId(0);
 
     /// The block, where there is one.
+    #[inline]
     pub fn some(self) -> Option<BlockId> {
         (self != BlockId::NONE).then_some(self)
     }
@@ -77,11 +78,13 @@ impl Block {
     }
 
     /// Whether it is a part of a segment and not all of it.
+    #[inline]
     pub fn is_split(&self) -> bool {
         self.prev != BlockId::NONE || self.next != BlockId::NONE
     }
 
     /// Whether a program or a stream still has it.
+    #[inline]
     pub fn is_active(&self) -> bool {
         self.allocated || self.events > 0 || !self.uses.is_empty()
     }
@@ -95,6 +98,7 @@ pub(super) struct Slab {
 }
 
 impl Slab {
+    #[inline]
     pub fn add(&mut self, block: Block) -> BlockId {
         if let Some(id) = self.vacant.pop() {
             self[id] = block;
@@ -105,12 +109,14 @@ impl Slab {
         BlockId((self.blocks.len() - 1) as u32)
     }
 
+    #[inline]
     pub fn remove(&mut self, id: BlockId) {
         self[id].vacant = true;
         self.vacant.push(id);
     }
 
     /// Puts a new block in front of `next`, between it and its neighbour.
+    #[inline]
     pub fn insert_before(&mut self, next: BlockId, mut block: Block) -> BlockId {
         block.prev = self[next].prev;
         block.next = next;
@@ -124,6 +130,7 @@ impl Slab {
     }
 
     /// Puts a new block behind `prev`, between it and its neighbour.
+    #[inline]
     pub fn insert_after(&mut self, prev: BlockId, mut block: Block) -> BlockId {
         block.prev = prev;
         block.next = self[prev].next;
@@ -137,6 +144,7 @@ impl Slab {
     }
 
     /// `into` takes its neighbour's place too, and the neighbour is gone. Gives the bytes won.
+    #[inline]
     pub fn absorb(&mut self, into: BlockId, neighbour: BlockId) -> u64 {
         let Block { address, size, prev, next, .. } = self[neighbour];
         if self[into].prev == neighbour {
@@ -173,12 +181,14 @@ impl Slab {
 impl Index<BlockId> for Slab {
     type Output = Block;
 
+    #[inline]
     fn index(&self, id: BlockId) -> &Block {
         &self.blocks[id.0 as usize]
     }
 }
 
 impl IndexMut<BlockId> for Slab {
+    #[inline]
     fn index_mut(&mut self, id: BlockId) -> &mut Block {
         &mut self.blocks[id.0 as usize]
     }

@@ -10,12 +10,7 @@ use crate::memory::{DeviceError, DeviceMemory, Stream};
 impl<D: DeviceMemory> CachingAllocator<D> {
     /// A block from the device. When the device has none, cached segments go back, first a few, then all, and it is
     /// asked again; what came back from streams meanwhile is not looked at, as in PyTorch.
-    pub(super) fn grow(
-        &mut self,
-        pool: PoolIndex,
-        stream: Stream,
-        request: &Request,
-    ) -> Result<BlockId, AllocError> {
+    pub(super) fn grow(&mut self, pool: PoolIndex, stream: Stream, request: &Request) -> Result<BlockId, AllocError> {
         if self.collects_garbage() {
             self.collect_garbage()?;
         }

@@ -22,12 +22,13 @@ mod search;
 mod settings;
 mod size;
 mod snapshot;
+mod sorted;
 mod start;
 mod stats;
 
 pub use error::AllocError;
 pub use history::{Action, TraceEntry};
-pub use oom::{Cause, OutOfMemory};
+pub use oom::OutOfMemory;
 pub use private::{PoolFilter, PoolId};
 pub use settings::{PinnedSettings, Reserve, Settings, SettingsError, SettingsErrorKind};
 pub use snapshot::{BlockState, Segment, SegmentBlock};

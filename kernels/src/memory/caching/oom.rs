@@ -36,42 +36,6 @@ pub struct OutOfMemory {
     pub(super) beyond_reserve: Option<(u64, u64)>,
 }
 
-/// Whether the bytes that are held and not live would have been enough.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// Free and cached bytes together would do: they lie in pieces, and moving them together would have helped.
-    Fragmentation,
-    /// Even with every cached byte there is too little.
-    TooLittle,
-    /// The device has enough free: something else refused, such as a limit on this process.
-    Other,
-}
-
-impl OutOfMemory {
-    /// Whether less fragmentation could have helped: only where free < request <= free + held - live.
-    pub fn cause(&self) -> Cause {
-        let free = match self.limit {
-            // Under a limit the allocator may take no more than what is left of it.
-            Some(limit) => self.free.min(limit.saturating_sub(self.held)),
-            None => self.free,
-        };
-        Cause::of(self.segment, free, self.held, self.live)
-    }
-}
-
-impl Cause {
-    /// The cause from what a message of PyTorch prints, in bytes: request, free, held and live.
-    pub fn of(request: u64, free: u64, held: u64, live: u64) -> Cause {
-        if request <= free {
-            Cause::Other
-        } else if request <= free.saturating_add(held.saturating_sub(live)) {
-            Cause::Fragmentation
-        } else {
-            Cause::TooLittle
-        }
-    }
-}
-
 impl fmt::Display for OutOfMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (segment, total, free) = (Bytes(self.segment), Bytes(self.total), Bytes(self.free));

@@ -69,9 +69,8 @@ impl<D: DeviceMemory> CachingAllocator<D> {
     /// Requests go to this pool no more; what is in it stays.
     pub fn end_pool(&mut self, id: PoolId) -> Result<(), AllocError> {
         let place = self.allocating_to.iter().position(|(active, _)| *active == id);
-        let place = place.ok_or_else(|| {
-            AllocError::Pool(format!("endAllocatePool: not currently recording to mempool_id {id}"))
-        })?;
+        let place = place
+            .ok_or_else(|| AllocError::Pool(format!("endAllocatePool: not currently recording to mempool_id {id}")))?;
         self.allocating_to.remove(place);
         Ok(())
     }

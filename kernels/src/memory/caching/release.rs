@@ -93,7 +93,8 @@ impl<D: DeviceMemory> CachingAllocator<D> {
         let target = self.held - allowed;
         let pool = &self.pools[LARGE_POOL as usize];
         let searches = pool.searches;
-        let mut whole: Vec<(BlockId, u64)> = pool.all().into_iter().map(|id| (id, searches - self.blocks[id].stamp)).collect();
+        let mut whole: Vec<(BlockId, u64)> =
+            pool.all().into_iter().map(|id| (id, searches - self.blocks[id].stamp)).collect();
         whole.retain(|(id, _)| !self.blocks[*id].is_split());
         let mut ages: u64 = whole.iter().map(|(_, age)| age).sum();
         let mut count = whole.len() as u64;

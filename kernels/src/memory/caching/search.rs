@@ -17,7 +17,9 @@ impl<D: DeviceMemory> CachingAllocator<D> {
         if self.collects_garbage() {
             self.pools[pool as usize].searches += 1;
         }
-        let found = self.best_fit(pool, stream, rounded)?;
+        let (spot, best) = self.pools[pool as usize].best_fit(stream, rounded)?;
+        let expandable = self.blocks[best].range.is_some();
+        let found = if expandable { self.best_beside_expandable(pool, stream, rounded)? } else { best };
         let size = self.blocks[found].size;
         let (limit, rounding) = (self.settings.max_split_size, self.settings.max_non_split_rounding);
         // A block beyond the limit is not for small requests, and not for much smaller ones either. The search ends
@@ -25,17 +27,19 @@ impl<D: DeviceMemory> CachingAllocator<D> {
         if rounded < limit && size >= limit || rounded >= limit && size >= rounded.saturating_add(rounding) {
             return None;
         }
-        self.remove_free(found);
+        if expandable {
+            self.remove_free(found);
+        } else {
+            self.pools[pool as usize].remove_at(spot);
+        }
         Some(found)
     }
 
-    fn best_fit(&self, pool: PoolIndex, stream: Stream, rounded: u64) -> Option<BlockId> {
+    /// The block to take where the best fit is part of an expandable segment.
+    fn best_beside_expandable(&self, pool: PoolIndex, stream: Stream, rounded: u64) -> Option<BlockId> {
         let mut fitting = self.pools[pool as usize].from(stream, rounded);
         let mut best = fitting.next()?;
         let is_expandable = |id: BlockId| self.blocks[id].range.is_some();
-        if !is_expandable(best) {
-            return Some(best);
-        }
         if !self.settings.expandable_segments {
             return fitting.find(|id| !is_expandable(*id));
         }

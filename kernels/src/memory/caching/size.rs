@@ -28,18 +28,21 @@ pub(super) struct Request {
 
 impl Request {
     /// `asked` is above 0 and below [`ABSURD`].
+    #[inline]
     pub fn new(asked: u64, settings: &Settings) -> Request {
         let rounded = round(asked, settings);
         Request { asked, rounded, segment: segment(rounded, settings.large_segment) }
     }
 
     /// Whether it belongs to a small pool.
+    #[inline]
     pub fn small(&self) -> bool {
         self.rounded <= SMALL
     }
 }
 
 /// The bytes of a block for a request.
+#[inline]
 pub(super) fn round(asked: u64, settings: &Settings) -> u64 {
     if asked < MIN_BLOCK {
         return MIN_BLOCK;
@@ -56,6 +59,7 @@ pub(super) fn round(asked: u64, settings: &Settings) -> u64 {
     asked.next_multiple_of(step)
 }
 
+#[inline]
 fn segment(rounded: u64, large_segment: u64) -> u64 {
     if rounded <= SMALL {
         SMALL_SEGMENT

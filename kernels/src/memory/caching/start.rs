@@ -44,7 +44,9 @@ impl<D: DeviceMemory> CachingAllocator<D> {
         let sizes = || blocks.iter().map(|block| block.size);
         let bytes = sizes().try_fold(0u64, u64::checked_add).filter(|bytes| address.checked_add(*bytes).is_some());
         let Some(bytes) = bytes.filter(|_| !blocks.is_empty() && sizes().all(|size| size > 0)) else {
-            return Err(AllocError::Start(format!("the segment at {address:#x} has no block, or blocks without bytes")));
+            return Err(AllocError::Start(format!(
+                "the segment at {address:#x} has no block, or blocks without bytes"
+            )));
         };
         let pool = if small { SMALL_POOL } else { LARGE_POOL };
         let order = self.order_of_segment();

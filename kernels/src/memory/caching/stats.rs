@@ -18,6 +18,7 @@ pub struct Stat {
 }
 
 impl Stat {
+    #[inline]
     pub(crate) fn add(&mut self, amount: u64) {
         let amount = amount as i64;
         self.current += amount;
@@ -25,6 +26,7 @@ impl Stat {
         self.allocated += amount;
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, amount: u64) {
         let amount = amount as i64;
         self.current -= amount;
@@ -57,17 +59,20 @@ pub struct ByPool {
 }
 
 impl ByPool {
+    #[inline]
     pub(super) fn add(&mut self, small: bool, amount: u64) {
         self.all.add(amount);
         self.of(small).add(amount);
     }
 
+    #[inline]
     pub(super) fn take(&mut self, small: bool, amount: u64) {
         self.all.take(amount);
         self.of(small).take(amount);
     }
 
     /// One change, up or down.
+    #[inline]
     pub(super) fn change(&mut self, small: bool, amount: i64) {
         match amount {
             1.. => self.add(small, amount.unsigned_abs()),
@@ -76,6 +81,7 @@ impl ByPool {
         }
     }
 
+    #[inline]
     fn of(&mut self, small: bool) -> &mut Stat {
         if small { &mut self.small_pool } else { &mut self.large_pool }
     }
@@ -171,12 +177,14 @@ pub struct Statistics {
 impl Index<Figure> for Statistics {
     type Output = ByPool;
 
+    #[inline]
     fn index(&self, figure: Figure) -> &ByPool {
         &self.by_pool[figure as usize]
     }
 }
 
 impl IndexMut<Figure> for Statistics {
+    #[inline]
     fn index_mut(&mut self, figure: Figure) -> &mut ByPool {
         &mut self.by_pool[figure as usize]
     }

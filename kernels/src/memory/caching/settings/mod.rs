@@ -152,6 +152,7 @@ impl Settings {
     }
 
     /// Divisions between powers of two for a request of so many bytes; 0 is off.
+    #[inline]
     pub(super) fn divisions(&self, bytes: u64) -> u64 {
         let interval = bytes.max(1).ilog2().saturating_sub(20).min(15);
         self.roundup_power2_divisions[interval as usize]

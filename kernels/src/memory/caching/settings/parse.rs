@@ -312,9 +312,9 @@ impl Cursor<'_> {
         match self.word()?.as_str() {
             "True" => Ok(true),
             "False" => Ok(false),
-            other => refused(format!(
-                "Expected 'True' or 'False' at index {index} in ConfigTokenizer but got '{other}'"
-            )),
+            other => {
+                refused(format!("Expected 'True' or 'False' at index {index} in ConfigTokenizer but got '{other}'"))
+            }
         }
     }
 
