@@ -1,23 +1,24 @@
 //! A run log in the shape that pages ask for: by claim, by column, by workload.
 
+use crate::memory::Seen;
 use crate::subjects::{self, CONTROL};
 use crate::{RunLog, tags, words};
 use std::collections::{BTreeMap, BTreeSet};
 use suites::claims::{Catalogue, Claim};
 use suites::record::{
     Cells, Control, Effect, Floor, Footer, Header, JUDGED, Loop, Measurement, Outcome, OutcomeKind, Params, Record,
-    Slope, Verdict, VerdictKind, Weather, Weight, WorkloadInfo, cells,
+    SIMULATED, Slope, Verdict, VerdictKind, Weather, Weight, WorkloadInfo, cells,
 };
 
-/// One subject on one device: a column of the matrix.
+/// One subject: a column of the matrix. Each case runs on one of its launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column<'a> {
     /// The subject's id.
     pub subject: &'a str,
-    /// The device.
-    pub device: &'a str,
-    /// Its name, with the device where the subject ran on several.
-    pub label: String,
+    /// Its name.
+    pub name: &'a str,
+    /// The devices that something ran on.
+    pub devices: BTreeSet<&'a str>,
     /// The library's version.
     pub version: Option<&'a str>,
 }
@@ -74,6 +75,8 @@ pub struct Digest<'a> {
     /// What the harness costs, by subject.
     pub floors: BTreeMap<&'a str, &'a Floor>,
     limits: BTreeMap<(Loop, u64), f64>,
+    /// What cases saw of memory, in the order of the run.
+    pub memory: Vec<Seen<'a>>,
     /// Subjects with at least one outcome that is not `not-run`.
     pub columns: Vec<Column<'a>>,
     by_claim: BTreeMap<&'a str, Vec<&'a Outcome>>,
@@ -97,6 +100,7 @@ impl<'a> Digest<'a> {
             slopes: Vec::new(),
             floors: BTreeMap::new(),
             limits: BTreeMap::new(),
+            memory: Seen::collect(&log.records),
             columns: Vec::new(),
             by_claim: BTreeMap::new(),
         };
@@ -135,21 +139,17 @@ impl<'a> Digest<'a> {
     }
 
     fn make_columns(&self) -> Vec<Column<'a>> {
-        let mut ran: BTreeMap<(&str, &str), Option<&str>> = BTreeMap::new();
+        let mut columns: Vec<Column> = Vec::new();
         for outcome in self.outcomes.iter().filter(|outcome| outcome.outcome != OutcomeKind::NotRun) {
-            let version = ran.entry((&outcome.subject, &outcome.device)).or_default();
-            *version = version.or(outcome.subject_version.as_deref());
+            let at = columns.iter().position(|column| column.subject == outcome.subject).unwrap_or_else(|| {
+                let (subject, name) = (outcome.subject.as_str(), subjects::name(&outcome.subject));
+                columns.push(Column { subject, name, devices: BTreeSet::new(), version: None });
+                columns.len() - 1
+            });
+            columns[at].devices.insert(&outcome.device);
+            columns[at].version = columns[at].version.or(outcome.subject_version.as_deref());
         }
-        let mut columns: Vec<Column> = ran
-            .iter()
-            .map(|(&(subject, device), &version)| {
-                let several = ran.keys().filter(|key| key.0 == subject).count() > 1;
-                let name = subjects::name(subject);
-                let label = if several { format!("{name} {device}") } else { name.to_string() };
-                Column { subject, device, label, version }
-            })
-            .collect();
-        columns.sort_by_key(|column| (subjects::order(column.subject), column.device));
+        columns.sort_by_key(|column| subjects::order(column.subject));
         columns
     }
 
@@ -171,7 +171,34 @@ impl<'a> Digest<'a> {
     /// Outcomes of a claim in one column.
     pub fn cell(&self, claim: &str, column: &Column) -> Vec<&'a Outcome> {
         let outcomes = self.outcomes_of(claim).iter().copied();
-        outcomes.filter(|o| o.subject == column.subject && o.device == column.device).collect()
+        outcomes.filter(|outcome| outcome.subject == column.subject).collect()
+    }
+
+    /// Whether a verdict rests on what PyTorch did on a simulated device.
+    pub fn rests_on_simulation(&self, claim: &str) -> bool {
+        self.verdicts.contains_key(claim) && self.outcomes_of(claim).iter().any(|o| o.subject == JUDGED && simulated(o))
+    }
+
+    /// Whether anything in this run came from a simulated device.
+    pub fn simulates(&self) -> bool {
+        let devices = self.columns.iter().flat_map(|column| &column.devices);
+        let seen = self.memory.iter().flat_map(Seen::launches).map(|launch| launch.1);
+        devices.copied().chain(seen).any(|device| device == SIMULATED)
+    }
+
+    /// A launch as it is shown: `PyTorch 2.13.0, cpu`.
+    pub fn launch(&self, subject: &str, device: &str) -> String {
+        let column = self.columns.iter().find(|column| column.subject == subject);
+        match column.and_then(|column| column.version) {
+            Some(version) => format!("{} {version}, {device}", subjects::name(subject)),
+            None => format!("{}, {device}", subjects::name(subject)),
+        }
+    }
+
+    /// What the cases of a claim saw of memory.
+    pub fn memory_of(&self, claim: &str) -> impl Iterator<Item = &Seen<'a>> {
+        let outcomes = self.outcomes_of(claim);
+        self.memory.iter().filter(|seen| outcomes.iter().any(|outcome| outcome.case == seen.case))
     }
 
     /// What the verdicts on these claims come to.
@@ -245,6 +272,11 @@ impl<'a> Digest<'a> {
     pub fn judged_version(&self) -> Option<&'a str> {
         self.columns.iter().find(|column| column.subject == JUDGED).and_then(|column| column.version)
     }
+}
+
+/// Whether something ran and was seen on a simulated device.
+pub fn simulated(outcome: &Outcome) -> bool {
+    outcome.device == SIMULATED && outcome.outcome != OutcomeKind::NotRun
 }
 
 /// What stands before the first dot of a workload's name: its variants share a page.

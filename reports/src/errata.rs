@@ -56,6 +56,8 @@ pub struct Entry<'a> {
     pub claim: &'a Claim,
     /// What the judge says of it.
     pub verdict: &'a Verdict,
+    /// Whether the verdict rests on a simulated device.
+    pub simulated: bool,
 }
 
 impl Entry<'_> {
@@ -115,7 +117,11 @@ impl<'a> Errata<'a> {
             .collect();
         for claim in digest.claims(&tutorial.id) {
             if let Some(&verdict) = digest.verdicts.get(claim.id.as_str()) {
-                groups[group(verdict)].entries.push(Entry { claim, verdict });
+                groups[group(verdict)].entries.push(Entry {
+                    claim,
+                    verdict,
+                    simulated: digest.rests_on_simulation(&claim.id),
+                });
             }
         }
         groups.retain(|group| !group.entries.is_empty());
@@ -185,13 +191,17 @@ fn body(out: &mut String, digest: &Digest, errata: &Errata, form: &Form) -> fmt:
     if let Some(note) = crate::pages::interrupted(digest) {
         writeln!(out, "\n{note}")?;
     }
+    if errata.groups.iter().flat_map(|group| &group.entries).any(|entry| entry.simulated) {
+        writeln!(out, "\n{}", words::simulation())?;
+    }
     for group in &errata.groups {
         writeln!(out, "\n{h2}{} ({})\n\n{}\n", group.title, group.entries.len(), group.gloss)?;
         for entry in &group.entries {
-            let Entry { claim, verdict } = entry;
+            let Entry { claim, verdict, simulated } = entry;
+            let simulated = if *simulated { ", simulated" } else { "" };
             writeln!(
                 out,
-                "{item}{}{end} {} ({code}{}{code}, {})",
+                "{item}{}{end} {} ({code}{}{code}, {}{simulated})",
                 entry.lines(),
                 claim.statement,
                 claim.id,

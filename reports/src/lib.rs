@@ -7,6 +7,7 @@
 mod digest;
 mod errata;
 mod log;
+mod memory;
 mod numbers;
 mod pages;
 mod plot;

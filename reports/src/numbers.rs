@@ -63,9 +63,24 @@ pub fn duration(nanoseconds: u64) -> String {
     if seconds >= 120.0 { format!("{}{THIN}min", three(seconds / 60.0)) } else { time(nanoseconds as f64) }
 }
 
+const MIB: u64 = 1 << 20;
+
+/// Bytes as a number of MiB, without the unit: for tables and plots that have one unit.
+pub fn mebibytes(n: u64) -> String {
+    three(n as f64 / MIB as f64)
+}
+
+/// What a quantity came to from one step to the next, in MiB: `+1,024`. `None` where it stayed.
+pub fn change(from: u64, to: u64) -> Option<String> {
+    match from.cmp(&to) {
+        std::cmp::Ordering::Less => Some(format!("+{}", mebibytes(to - from))),
+        std::cmp::Ordering::Greater => Some(format!("−{}", mebibytes(from - to))),
+        std::cmp::Ordering::Equal => None,
+    }
+}
+
 /// Bytes: exact up to 1 MiB, MiB above, GiB from 10 GiB on.
 pub fn bytes(n: u64) -> String {
-    const MIB: u64 = 1 << 20;
     if n <= MIB {
         format!("{}{THIN}B", count(n))
     } else if n < 10 << 30 {
@@ -143,6 +158,10 @@ mod tests {
         let seen: Vec<_> = [0, 4_000, 1 << 20, 513 << 20, 24 << 30].map(|n| plain(bytes(n))).into();
         assert_eq!(seen, ["0 B", "4,000 B", "1,048,576 B", "513 MiB", "24 GiB"]);
         assert_eq!(plain(signed_bytes(-4096)), "−4,096 B");
+        assert_eq!([0, 512 << 10, 80 << 30].map(mebibytes), ["0", "0.5", "81,920"]);
+        assert_eq!(change(1 << 30, 2 << 30).as_deref(), Some("+1,024"));
+        assert_eq!(change(2 << 30, 1 << 30).as_deref(), Some("−1,024"));
+        assert_eq!(change(1 << 30, 1 << 30), None);
     }
 
     #[test]

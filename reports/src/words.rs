@@ -1,5 +1,7 @@
 //! Sentences made from counts: a lead for every page, right for none, one and many.
 
+use suites::record::SIMULATED;
+
 /// `1 claim`, `2 claims`.
 pub fn plural(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
@@ -157,6 +159,22 @@ pub fn control(pairs: usize, different: usize) -> String {
     }
 }
 
+/// What a simulated device is.
+pub fn simulation() -> String {
+    format!(
+        "{SIMULATED} is no GPU: a library’s own allocator runs over a stand-in for the CUDA driver. It counts bytes, and no time is taken on it."
+    )
+}
+
+/// How many of a cell's cases ran on a simulated device.
+pub fn on_simulation(simulated: usize, cases: usize) -> String {
+    match (simulated, cases) {
+        (_, 1) => format!("its case ran on {SIMULATED}"),
+        (s, all) if s == all => format!("its {all} cases ran on {SIMULATED}"),
+        (s, all) => format!("{s} of its {all} cases ran on {SIMULATED}"),
+    }
+}
+
 /// A reason as words: `needs-gpu-memory` reads `needs gpu memory`.
 pub fn reason(reason: &str) -> String {
     if reason.starts_with("needs-") { reason.replace('-', " ") } else { reason.into() }
@@ -259,6 +277,9 @@ mod tests {
         assert_eq!(control(48, 2), "2 of 48 pairs");
         assert_eq!(known(1), "1 case that no tutorial speaks of: it counts in no headline.");
         assert_eq!(known(2), "2 cases that no tutorial speaks of: they count in no headline.");
+        assert_eq!(on_simulation(1, 1), "its case ran on cuda (simulated)");
+        assert_eq!(on_simulation(2, 2), "its 2 cases ran on cuda (simulated)");
+        assert_eq!(on_simulation(1, 2), "1 of its 2 cases ran on cuda (simulated)");
         assert_eq!(reason("needs-gpu-memory"), "needs gpu memory");
         assert_eq!(reason("too noisy at f32 1000-10000"), "too noisy at f32 1000-10000");
         assert_eq!(short("abcdef", 4), "abc…");

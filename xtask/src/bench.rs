@@ -62,7 +62,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // Asked before anything is built: a new build takes this program's place, and its name with it.
     let program = std::env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
     let made = if args.setup { Some(setup::make(None)?) } else { None };
-    let (places, mut launches) = args.which.launches(made)?;
+    let (cases, workloads) = args.only.cases_and_workloads()?;
+    let (places, mut launches) = args.which.launches(made, &cases)?;
     let all = subjects(&places)?;
     choose(all.clone(), &args.require).map_err(Failure::Usage)?;
     // Results are checked against the reference's, so it runs whoever else is chosen.
@@ -76,7 +77,6 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     require(&launches, &args.require, &places)?;
     let site = args.out.join("site");
     reports::check_place(&site).map_err(|error| Failure::Failed(error.to_string()))?;
-    let (cases, workloads) = args.only.cases_and_workloads()?;
     ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -113,7 +113,7 @@ fn require(launches: &[Launch], required: &[String], places: &Places) -> Result<
         let running = Conformance::start(launch, &places.target);
         running.record().missing.as_ref().map(|missing| format!("{} is required: {missing}", launch.subject.id))
     };
-    let wanted = launches.iter().filter(|launch| required.contains(&launch.subject.id));
+    let wanted = launches.iter().filter(|one| !one.is_simulated() && required.contains(&one.subject.id));
     let missing: Vec<String> = wanted.filter_map(missing).collect();
     if missing.is_empty() { Ok(()) } else { Err(Failure::Missing(missing.join("; "))) }
 }

@@ -2,6 +2,7 @@
 
 use crate::console::{Console, Failure, put, put_json};
 use crate::options::{Only, Which, claims};
+use suites::case::Case;
 use suites::judge;
 use suites::progress::Progress;
 use suites::record::{Fact, Outcome, OutcomeKind, Record, VerdictKind};
@@ -29,22 +30,25 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let cases = args.only.cases()?;
-    let (places, launches) = args.which.launches(None)?;
+    let (places, launches) = args.which.launches(None, &cases)?;
     let console = Console::default();
     let mut records = Vec::new();
     for launch in &launches {
-        console.phase(&format!("conformance of {}", launch.subject.id), cases.len() as u64);
         let mut conformance = Conformance::start(launch, &places.target);
+        let cases: Vec<&Case> = cases.iter().filter(|case| conformance.runs(case)).collect();
+        let title = format!("conformance of {} on {}", launch.subject.id, launch.device);
+        console.phase(&title, cases.len() as u64);
         if let Some(missing) = &conformance.record().missing {
             console.say(&format!("{}: not-run, {missing}", launch.subject.id));
         }
-        for case in &cases {
+        for case in cases {
             console.now(&case.name);
             let outcome = conformance.run(case);
             if !args.json {
                 print(&console, &outcome, args.verbose);
             }
             records.push(Record::Outcome(outcome));
+            records.extend(conformance.take_memory());
             console.step();
         }
     }

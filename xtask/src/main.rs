@@ -4,12 +4,14 @@ mod bench;
 mod claims;
 mod conformance;
 mod console;
+mod differential;
 mod errata;
 mod limits;
 mod lint;
 mod measure;
 mod options;
 mod places;
+mod replay;
 mod report;
 mod setup;
 mod subjects;
@@ -38,6 +40,8 @@ enum Command {
     Report(report::Args),
     Errata(errata::Args),
     Claims(claims::Args),
+    Replay(replay::Args),
+    Differential(differential::Args),
     Subjects(subjects::Args),
     Setup(setup::Args),
     Test(test::Args),
@@ -57,6 +61,8 @@ fn main() -> ExitCode {
         Command::Measure(args) => measure::run(&args),
         Command::Conformance(args) => conformance::run(&args),
         Command::Claims(args) => claims::run(&args),
+        Command::Replay(args) => replay::run(&args),
+        Command::Differential(args) => differential::run(&args),
         Command::Subjects(args) => subjects::run(&args),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

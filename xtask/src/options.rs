@@ -21,11 +21,15 @@ pub struct Which {
 }
 
 impl Which {
-    /// Finds the places and makes the launches, with a Python that was just made or the one that is found.
-    pub fn launches(&self, made: Option<PathBuf>) -> Result<(Places, Vec<Launch>), Failure> {
+    /// Finds the places and makes the launches that run these cases, one for each device of a subject, with a Python
+    /// that was just made or the one that is found.
+    pub fn launches(&self, made: Option<PathBuf>, cases: &[Case]) -> Result<(Places, Vec<Launch>), Failure> {
         let places = places::find(made.as_deref().or(self.python.as_deref()))?;
         let chosen = choose(subjects(&places)?, &self.subject).map_err(Failure::Usage)?;
-        let launches = chosen.into_iter().map(|subject| Launch::new(subject, 1, &places)).collect();
+        let mut launches: Vec<Launch> =
+            chosen.iter().flat_map(|subject| Launch::on_every_device(subject, &places)).collect();
+        let is_used = |launch: &Launch| cases.iter().any(|case| case.runs_on(&launch.device, &launch.subject.devices));
+        launches.retain(|launch| !launch.is_simulated() || is_used(launch));
         Ok((places, launches))
     }
 }

@@ -3,8 +3,9 @@
 use super::effects::Effects;
 use super::engine::Engine;
 use super::facts::{self, Table};
-use super::frame::{Frame, claim_path, errata_path, workload_path};
+use super::frame::{Frame, claim_path, errata_path, memory_path, workload_path};
 use crate::digest::{Digest, family, harm};
+use crate::memory::Seen;
 use crate::tags::{self, Tag};
 use crate::words;
 use serde::Serialize;
@@ -29,6 +30,10 @@ struct View {
     launches: Vec<Launch>,
     nothing: Option<String>,
     others: Vec<Other>,
+    /// Whether the verdict rests on a simulated device.
+    simulated: bool,
+    /// Cases that looked at device memory: name, page and launches.
+    memory: Vec<(String, String, String)>,
     effects: Option<Effects>,
     workload: Option<(String, String, String)>,
     commands: Vec<String>,
@@ -42,8 +47,9 @@ struct Launch {
 
 #[derive(Serialize)]
 struct Other {
-    label: String,
+    name: String,
     version: String,
+    device: String,
     outcome: Tag,
     remark: String,
     cases: String,
@@ -78,6 +84,8 @@ pub fn page(engine: &Engine, digest: &Digest, claim: &Claim) -> Result<(String, 
         launches,
         nothing,
         others: others(digest, claim),
+        simulated: digest.rests_on_simulation(&claim.id),
+        memory: memory(digest, claim),
         effects: Effects::by_subject(&digest.effects_of(&claim.id)),
         workload: workload(digest, claim),
         commands,
@@ -91,7 +99,7 @@ fn launches(digest: &Digest, claim: &Claim) -> Vec<Launch> {
     let judged = digest.columns.iter().filter(|column| column.subject == JUDGED);
     let launches = judged.filter_map(|column| {
         let outcomes = digest.cell(&claim.id, column);
-        let name = format!("{} {}", column.label, column.version.unwrap_or_default());
+        let name = format!("{} {}", column.name, column.version.unwrap_or_default());
         (!outcomes.is_empty()).then(|| Launch { name, table: Table::new(outcomes, Some(&claim.id)) })
     });
     launches.collect()
@@ -109,31 +117,45 @@ fn nothing(digest: &Digest, claim: &Claim) -> String {
     }
 }
 
-/// One row for all cases that ended alike on a subject, the loudest first.
+/// Cases that ended alike on a device.
+type Alike<'a> = ((OutcomeKind, &'a str, String), Vec<&'a str>);
+
+/// One row for all cases that ended alike on a subject's device, the loudest first.
 fn others(digest: &Digest, claim: &Claim) -> Vec<Other> {
     let mut others = Vec::new();
     for column in digest.columns.iter().filter(|column| column.subject != JUDGED) {
-        let mut alike: Vec<(OutcomeKind, String, Vec<&str>)> = Vec::new();
+        let mut alike: Vec<Alike> = Vec::new();
         for outcome in digest.cell(&claim.id, column) {
             let remark = match outcome.outcome {
                 OutcomeKind::Differs => differing(outcome),
                 _ => words::short(&facts::remark(outcome), 200),
             };
-            match alike.iter_mut().find(|row| row.0 == outcome.outcome && row.1 == remark) {
-                Some(row) => row.2.push(&outcome.case),
-                None => alike.push((outcome.outcome, remark, vec![&outcome.case])),
+            let ended = (outcome.outcome, outcome.device.as_str(), remark);
+            match alike.iter_mut().find(|row| row.0 == ended) {
+                Some(row) => row.1.push(&outcome.case),
+                None => alike.push((ended, vec![&outcome.case])),
             }
         }
-        alike.sort_by_key(|row| std::cmp::Reverse(tags::loudness(row.0)));
-        others.extend(alike.into_iter().map(|(kind, remark, cases)| Other {
-            label: column.label.clone(),
+        alike.sort_by_key(|row| std::cmp::Reverse(tags::loudness(row.0.0)));
+        others.extend(alike.into_iter().map(|((kind, device, remark), cases)| Other {
+            name: column.name.into(),
             version: column.version.unwrap_or_default().into(),
+            device: device.into(),
             outcome: tags::outcome(kind),
             remark,
             cases: if let [case] = cases[..] { case.into() } else { format!("{} cases", cases.len()) },
         }));
     }
     others
+}
+
+/// What the claim's cases saw of device memory.
+fn memory(digest: &Digest, claim: &Claim) -> Vec<(String, String, String)> {
+    let row = |seen: &Seen| {
+        let launches: Vec<_> = seen.launches().iter().map(|(subject, device)| digest.launch(subject, device)).collect();
+        (seen.case.into(), memory_path(seen.case), launches.join("; "))
+    };
+    digest.memory_of(&claim.id).map(row).collect()
 }
 
 /// Up to three facts that differ, with what is known of PyTorch.

@@ -4,7 +4,7 @@ use super::frame::Frame;
 use serde::Serialize;
 use tera::{Context, Tera};
 
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("base.html", include_str!("../../templates/base.html")),
     ("parts.html", include_str!("../../templates/parts.html")),
     ("index.html", include_str!("../../templates/index.html")),
@@ -14,6 +14,8 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("workload.html", include_str!("../../templates/workload.html")),
     ("known.html", include_str!("../../templates/known.html")),
     ("machine.html", include_str!("../../templates/machine.html")),
+    ("memory.html", include_str!("../../templates/memory.html")),
+    ("memory-case.html", include_str!("../../templates/memory-case.html")),
     ("glossary.html", include_str!("../../templates/glossary.html")),
     ("tables.html", include_str!("../../templates/tables.html")),
 ];

@@ -5,6 +5,7 @@ use super::frame::{Frame, claim_path, errata_path};
 use crate::digest::Digest;
 use crate::errata::Errata;
 use crate::tags::{self, Tag};
+use crate::words;
 use serde::Serialize;
 use suites::claims::Tutorial;
 
@@ -15,6 +16,8 @@ struct View {
     lead: String,
     judged: String,
     tutorials: Vec<(String, String, bool)>,
+    /// What a simulated device is, where a verdict rests on one.
+    simulation: Option<String>,
     groups: Vec<Group>,
 }
 
@@ -37,6 +40,7 @@ struct Entry {
     label: &'static str,
     right: Option<String>,
     verdict: Tag,
+    simulated: bool,
 }
 
 /// Builds the page.
@@ -49,6 +53,7 @@ pub fn page(engine: &Engine, digest: &Digest, tutorial: &Tutorial) -> Result<(St
         lead: errata.lead,
         judged: digest.judged_version().map_or("PyTorch, which did not run here".into(), |v| format!("PyTorch {v}")),
         tutorials: tutorials.map(|t| (t.id.clone(), errata_path(&t.id), t.id == tutorial.id)).collect(),
+        simulation: errata.groups.iter().flat_map(|g| &g.entries).any(|e| e.simulated).then(words::simulation),
         groups: errata.groups.iter().map(group).collect(),
     };
     let title = format!("Errata of {}", tutorial.id);
@@ -67,6 +72,7 @@ fn group(group: &crate::errata::Group) -> Group {
         label: entry.label(),
         right: entry.right(),
         verdict: tags::verdict(entry.verdict.verdict),
+        simulated: entry.simulated,
     });
     Group { key: group.key, tag: group.tag, title: group.title, gloss: group.gloss, entries: entries.collect() }
 }

@@ -13,7 +13,7 @@ const TRANSCRIPT_ENTRY: usize = 3000;
 /// Most lines of transcripts on a page; the run log has them all.
 const LINES: usize = 80;
 
-/// The facts of some outcomes on one launch.
+/// The facts of some outcomes on one subject.
 #[derive(Debug, Serialize)]
 pub struct Table {
     /// Whether the table says what a claim claimed.
@@ -31,6 +31,7 @@ pub struct Table {
 #[derive(Debug, Serialize)]
 struct Case {
     name: String,
+    device: String,
     outcome: Tag,
     reason: Option<String>,
     rows: Vec<Row>,
@@ -50,6 +51,7 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Transcript {
     name: String,
+    device: String,
     lines: Vec<String>,
 }
 
@@ -84,6 +86,7 @@ fn case(outcome: &Outcome, claim: Option<&str>) -> Case {
     let bears = |fact: &&Fact| claim.is_none() || fact.claimed.is_empty() || fits(fact, claim).is_some();
     Case {
         name: outcome.case.clone(),
+        device: outcome.device.clone(),
         outcome: tags::outcome(outcome.outcome),
         reason: outcome.reason.as_deref().map(words::reason),
         rows: outcome.facts.iter().filter(bears).map(|fact| row(fact, claim)).collect(),
@@ -111,7 +114,7 @@ fn transcripts(outcomes: &[&Outcome]) -> (Vec<Transcript>, usize) {
             outcome.transcript.iter().take(left).map(|line| words::short(line, TRANSCRIPT_ENTRY)).collect();
         left -= lines.len();
         if !lines.is_empty() {
-            transcripts.push(Transcript { name: outcome.case.clone(), lines });
+            transcripts.push(Transcript { name: outcome.case.clone(), device: outcome.device.clone(), lines });
         }
     }
     (transcripts, LINES - left)

@@ -64,6 +64,9 @@ fn nav(digest: &Digest, kind: &str) -> Vec<Nav> {
     if let Some(family) = digest.workload_pages().first() {
         nav.push(item("Workloads", workload_path(family), &["workload"]));
     }
+    if !digest.memory.is_empty() {
+        nav.push(item("Device memory", MEMORY_PATH.into(), &["memory"]));
+    }
     nav.push(item("Machine", "machine.html".into(), &["machine"]));
     nav
 }
@@ -102,6 +105,14 @@ pub fn claim_path(claim: &str) -> String {
 /// Where the page of a family of workloads lies.
 pub fn workload_path(family: &str) -> String {
     format!("workload/{}.html", file_name(family))
+}
+
+/// Where the page of all that was seen of device memory lies.
+pub const MEMORY_PATH: &str = "memory.html";
+
+/// Where the page of what a case saw of device memory lies.
+pub fn memory_path(case: &str) -> String {
+    format!("memory/{}.html", file_name(case))
 }
 
 /// A name from a run log as a file name: whatever is not a letter, a digit, a dash, a dot or an underscore is spelled as

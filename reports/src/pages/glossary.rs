@@ -26,7 +26,7 @@ struct Word {
 
 type Words = &'static [(&'static str, &'static str)];
 
-const GROUPS: [(&str, &str, Words); 4] = [
+const GROUPS: [(&str, &str, Words); 5] = [
     (
         "asked",
         "What is asked",
@@ -87,6 +87,37 @@ const GROUPS: [(&str, &str, Words); 4] = [
         ],
     ),
     (
+        "memory",
+        "Memory",
+        &[
+            ("live", "Bytes of tensors in use."),
+            ("held", "Bytes that an allocator has from the device or the system, in use or not."),
+            ("process", "What the operating system or the driver shows for the whole process."),
+            ("host", "What the operating system shows of a process's main memory, beside the memory of a device."),
+            ("segment", "Memory that an allocator got from the device in one piece. It can go back only as a whole."),
+            (
+                "expandable segment",
+                "A segment that grows and shrinks at its end, and whose free pages can go back one by one.",
+            ),
+            ("block", "A piece of a segment: live, pending or free."),
+            ("pending", "Of a block: given back by the program, and not yet free because a stream may still use it."),
+            ("pool", "The segments that serve one range of sizes: small for requests up to 1 MiB, large above."),
+            ("split", "To cut a free block in two, of which one serves a request. The rest stays in the segment."),
+            (
+                "stranded",
+                "Bytes that are held and not live, in a segment that cannot go back because another part of it is live.",
+            ),
+            (
+                "fragmentation",
+                "Free bytes that lie in pieces, each too small for a request that all of them together could serve.",
+            ),
+            (
+                "simulated device",
+                "A stand-in for the CUDA driver on a machine without a GPU. A library's own allocator runs over it and its bytes are counted; no time is taken on it.",
+            ),
+        ],
+    ),
+    (
         "measured",
         "How it is measured",
         &[
@@ -107,9 +138,6 @@ const GROUPS: [(&str, &str, Words); 4] = [
                 "accounting",
                 "Exact counts of one run of a workload: blocks taken from the heap, the most bytes live at once, and the bytes still live after it. No statistics are needed.",
             ),
-            ("live", "Bytes of tensors in use."),
-            ("held", "Bytes that an allocator has from the device or the system, in use or not."),
-            ("process", "What the operating system or the driver shows for the whole process."),
         ],
     ),
 ];

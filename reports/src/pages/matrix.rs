@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::facts;
 use super::frame::{Frame, claim_path};
-use crate::digest::{Column, Digest};
+use crate::digest::{self, Column, Digest};
 use crate::tags::{self, Tag};
 use crate::words;
 use serde::Serialize;
@@ -20,6 +20,8 @@ struct View {
     key: Vec<(Tag, &'static str)>,
     topics: Vec<Topic>,
     missing: Vec<(String, String)>,
+    /// What a simulated device is, where there was one.
+    simulation: Option<String>,
     verdicts: Vec<Tag>,
 }
 
@@ -36,6 +38,8 @@ struct Row {
     href: String,
     statement: String,
     verdict: Tag,
+    /// Whether the verdict rests on a simulated device.
+    simulated: bool,
     /// Outcomes in the row, for the filter.
     seen: String,
     cells: Vec<Option<Cell>>,
@@ -47,6 +51,8 @@ struct Row {
 struct Cell {
     tag: Tag,
     remark: String,
+    /// Which of its cases ran on a simulated device, in words, where one did.
+    simulated: Option<String>,
 }
 
 /// Cells by what they come to.
@@ -90,7 +96,7 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
     use suites::record::VerdictKind as V;
     let view = View {
         lead: words::matrix(tally.differ, tally.crash, tally.time_out, tally.unexpected, tally.compared),
-        columns: digest.columns.iter().map(|c| (c.label.clone(), c.version.unwrap_or_default().into())).collect(),
+        columns: digest.columns.iter().map(|c| (c.name.into(), c.version.unwrap_or_default().into())).collect(),
         key: vec![
             (tags::outcome(Agrees), "every value is the one known of PyTorch"),
             (tags::outcome(Differs), "at least one is not"),
@@ -102,6 +108,7 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
         ],
         topics,
         missing: super::machine::missing(digest),
+        simulation: digest.simulates().then(words::simulation),
         verdicts: [V::Right, V::PartlyRight, V::Wrong, V::Open, V::NotTestable].map(tags::verdict).into(),
     };
     let description = "Every claim on every subject, grouped by topic.";
@@ -136,6 +143,7 @@ fn row(digest: &Digest, claim: &Claim, tally: &mut Tally) -> Row {
         href: claim_path(&claim.id),
         statement: claim.statement.clone(),
         verdict: digest.verdict_tag(&claim.id),
+        simulated: digest.rests_on_simulation(&claim.id),
         seen: seen.join(" "),
         cells,
         none,
@@ -149,5 +157,10 @@ fn cell(column: &Column, worst: &Outcome, outcomes: &[&Outcome]) -> Cell {
         (same, all) if same < all => format!("{same} of {all}: {}", words::short(&facts::remark(worst), REMARK)),
         _ => words::short(&facts::remark(worst), REMARK),
     };
-    Cell { tag: if unexpected { tags::UNEXPECTED } else { tags::outcome(worst.outcome) }, remark }
+    let simulated = outcomes.iter().filter(|outcome| digest::simulated(outcome)).count();
+    Cell {
+        tag: if unexpected { tags::UNEXPECTED } else { tags::outcome(worst.outcome) },
+        remark,
+        simulated: (simulated > 0).then(|| words::on_simulation(simulated, outcomes.len())),
+    }
 }

@@ -10,6 +10,7 @@ mod glossary;
 mod known;
 mod machine;
 mod matrix;
+mod memory;
 mod overview;
 mod workload;
 
@@ -31,6 +32,12 @@ pub fn all(digest: &Digest, imported: Option<&Digest>) -> Result<Vec<(String, St
     }
     for family in digest.workload_pages() {
         pages.push(workload::page(&engine, digest, imported, family)?);
+    }
+    if memory::exists(digest) {
+        pages.push(memory::index_page(&engine, digest)?);
+    }
+    for seen in &digest.memory {
+        pages.push(memory::case_page(&engine, digest, seen)?);
     }
     pages.extend(known::page(&engine, digest)?);
     pages.push(machine::page(&engine, digest)?);

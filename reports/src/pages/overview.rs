@@ -2,8 +2,8 @@
 
 use super::effects::{Effects, smallest_visible_change};
 use super::engine::Engine;
-use super::frame::{Frame, claim_path, errata_path};
-use crate::digest::{Counts, Digest, harm};
+use super::frame::{Frame, MEMORY_PATH, claim_path, errata_path};
+use crate::digest::{Column, Counts, Digest, harm};
 use crate::tags::{self, Tag};
 use crate::{numbers, words};
 use serde::Serialize;
@@ -25,6 +25,11 @@ struct View {
     corrections: Vec<Correction>,
     noise: Vec<(String, String)>,
     columns: Vec<(String, String, String)>,
+    /// What a simulated device is, where there was one.
+    simulation: Option<String>,
+    memory: Option<&'static str>,
+    /// Verdicts that rest on a simulated device.
+    simulated: usize,
     missing: Vec<(String, String)>,
     cut: Vec<String>,
     known: bool,
@@ -46,6 +51,7 @@ struct Correction {
     claim: String,
     href: String,
     others: usize,
+    simulated: bool,
 }
 
 /// Builds the page.
@@ -65,7 +71,10 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
         effects: effects(digest),
         corrections: corrections(digest),
         noise: super::machine::noise(digest),
-        columns: digest.columns.iter().map(|column| subject_row(digest, column)).collect(),
+        columns: digest.columns.iter().flat_map(|column| subject_rows(digest, column)).collect(),
+        simulation: digest.simulates().then(words::simulation),
+        memory: super::memory::exists(digest).then_some(MEMORY_PATH),
+        simulated: digest.catalogue.claims.iter().filter(|claim| digest.rests_on_simulation(&claim.id)).count(),
         missing: super::machine::missing(digest),
         cut: digest.cut(),
         known: super::known::exists(digest),
@@ -101,14 +110,17 @@ fn row(digest: &Digest, tutorial: &suites::claims::Tutorial) -> Tutorial {
     }
 }
 
-fn subject_row(digest: &Digest, column: &crate::digest::Column) -> (String, String, String) {
-    let launch = digest.header.launches.iter().find(|l| l.subject == column.subject && l.device == column.device);
-    let threads = launch.map_or(0, |launch| launch.threads as usize);
-    let place = match threads {
-        0 => column.device.to_string(),
-        n => format!("{}, {}", column.device, words::plural(n, "thread", "threads")),
+/// One row for each device that the subject ran on.
+fn subject_rows(digest: &Digest, column: &Column) -> Vec<(String, String, String)> {
+    let row = |device: &&str| {
+        let launch = digest.header.launches.iter().find(|l| l.subject == column.subject && l.device == *device);
+        let place = match launch.map_or(0, |launch| launch.threads as usize) {
+            0 => device.to_string(),
+            n => format!("{device}, {}", words::plural(n, "thread", "threads")),
+        };
+        (column.name.into(), column.version.unwrap_or("unknown version").into(), place)
     };
-    (column.label.clone(), column.version.unwrap_or("unknown version").into(), place)
+    column.devices.iter().map(row).collect()
 }
 
 fn strip(digest: &Digest) -> Vec<(&'static str, String, String)> {
@@ -177,6 +189,7 @@ fn corrections(digest: &Digest) -> Vec<Correction> {
         claim: claim.id.clone(),
         href: claim_path(&claim.id),
         others: count(verdict) - 1,
+        simulated: digest.rests_on_simulation(&claim.id),
     });
     found.collect()
 }

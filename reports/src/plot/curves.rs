@@ -71,7 +71,8 @@ pub enum Size {
 }
 
 impl Size {
-    fn class(self) -> &'static str {
+    /// Its class in the style sheet, of which one is shown.
+    pub(super) fn class(self) -> &'static str {
         if self == Size::Wide { "wide" } else { "narrow" }
     }
 

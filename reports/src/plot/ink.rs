@@ -25,10 +25,39 @@ pub enum Role {
     Label,
     /// What the machine itself can do.
     Limit,
+    /// The line of code of a timeline's step.
+    Code,
+    /// Bytes of tensors in use, step by step.
+    Live,
+    /// Bytes that the allocator has.
+    Held,
+    /// What the driver shows.
+    Process,
+    /// What the operating system shows of main memory.
+    Host,
+    /// What is held and not live.
+    Cached,
+    /// The name of a quantity.
+    Name,
 }
 
-const ROLES: [Role; 8] =
-    [Role::Grid, Role::Axis, Role::Text, Role::Band, Role::Line, Role::Point, Role::Label, Role::Limit];
+const ROLES: [Role; 15] = [
+    Role::Grid,
+    Role::Axis,
+    Role::Text,
+    Role::Band,
+    Role::Line,
+    Role::Point,
+    Role::Label,
+    Role::Limit,
+    Role::Code,
+    Role::Live,
+    Role::Held,
+    Role::Process,
+    Role::Host,
+    Role::Cached,
+    Role::Name,
+];
 
 impl Role {
     /// Its class in the style sheet; plain text needs none.
@@ -42,6 +71,13 @@ impl Role {
             Role::Point => "pt",
             Role::Label => "lab",
             Role::Limit => "limit",
+            Role::Code => "code",
+            Role::Live => "live",
+            Role::Held => "held",
+            Role::Process => "process",
+            Role::Host => "host",
+            Role::Cached => "cached",
+            Role::Name => "name",
         }
     }
 }

@@ -5,5 +5,6 @@ mod ink;
 mod svg;
 
 pub mod bars;
+pub mod timeline;
 
 pub use curves::{Plot, Point, Series, Size, draw};

@@ -2,9 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod memory;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use suites::claims::{Catalogue, Claim, Kind, catalogue};
+use suites::claims::{Catalogue, Claim, Kind, Need, catalogue};
 use suites::record::*;
 
 /// The real catalogue.
@@ -42,6 +44,7 @@ pub fn records(reason: &str) -> Vec<Record> {
     for subject in SUBJECTS {
         records.push(Record::Outcome(free_case(subject)));
     }
+    records.extend(memory::records(&on_device_memory().id));
     measurements(&mut records);
     records.push(Record::Control(Control { pairs: 30, different: 1 }));
     records.push(Record::Footer(Footer {
@@ -51,6 +54,17 @@ pub fn records(reason: &str) -> Vec<Record> {
         nanoseconds: 754_000_000_000,
     }));
     records
+}
+
+/// The first claim that a simulated device can decide.
+pub fn on_device_memory() -> &'static Claim {
+    claims().claims.iter().find(|claim| device("pytorch", claim) == SIMULATED).unwrap()
+}
+
+/// Where a subject runs the cases of a claim.
+fn device(subject: &str, claim: &Claim) -> &'static str {
+    let decided = claim.needs.contains(&Need::GpuMemory) && !claim.needs.contains(&Need::Gpu);
+    if decided && memory::SUBJECTS.contains(&subject) { SIMULATED } else { "cpu" }
 }
 
 fn header() -> Header {
@@ -64,6 +78,7 @@ fn header() -> Header {
         missing: missing.map(Into::into),
     };
     let mut launches: Vec<_> = SUBJECTS.iter().map(|subject| launch(subject, None)).collect();
+    launches.extend(memory::SUBJECTS.map(|s| LaunchRecord { device: SIMULATED.into(), ..launch(s, None) }));
     launches.push(launch("reference (again)", None));
     launches.push(launch("jax", Some("no module named jax: pip install jax <0.11>")));
     Header {
@@ -128,7 +143,7 @@ fn outcomes(records: &mut Vec<Record>, i: usize, claim: &Claim) {
             records.push(Record::Outcome(Outcome {
                 subject: subject.to_string(),
                 subject_version: Some(version(subject).into()),
-                device: "cpu".into(),
+                device: device(subject, claim).into(),
                 case: format!("{}::case_{i}_{part}", claim.topic.replace('-', "_")),
                 claims: vec![claim.id.clone()],
                 outcome,
@@ -184,7 +199,8 @@ fn free_case(subject: &str) -> Outcome {
 }
 
 fn verdict(i: usize, claim: &Claim) -> Verdict {
-    let kind = match (claim.kind, claim.weight, claim.reason()) {
+    let reason = claim.reason().filter(|_| device("pytorch", claim) == "cpu");
+    let kind = match (claim.kind, claim.weight, reason) {
         (Kind::Editorial, ..) => VerdictKind::NotTestable,
         (_, _, Some(_)) => VerdictKind::Open,
         (_, Some(_), None) if i.is_multiple_of(4) => VerdictKind::Wrong,

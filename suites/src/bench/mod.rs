@@ -103,7 +103,8 @@ impl Bench<'_> {
             .launches
             .iter()
             .zip(&conformance)
-            .filter(|(_, running)| running.record().missing.is_none())
+            // A simulated device has no times.
+            .filter(|(launch, running)| running.record().missing.is_none() && !launch.is_simulated())
             .map(|(launch, _)| launch)
             .collect();
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
@@ -147,7 +148,7 @@ impl Bench<'_> {
 
     /// The reference is the canary: a run in which it does not start says nothing of anyone.
     fn check_canary(&self, running: &[Conformance]) -> Result<(), String> {
-        let reference = running.iter().find(|running| running.record().subject == REFERENCE);
+        let reference = running.iter().find(|one| one.record().subject == REFERENCE && !one.launch().is_simulated());
         match reference.map(|running| &running.record().missing) {
             None => {
                 Err("the reference subject is not among the launches, and without it nothing can be checked".into())
@@ -176,15 +177,20 @@ impl Bench<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let steps = self.cases.len() * running.len();
+        let steps =
+            running.iter().map(|launch| self.cases.iter().filter(|case| launch.runs(case)).count()).sum::<usize>();
         self.progress.phase("checking cases", steps as u64);
         for launch in running {
             for case in self.cases {
+                if !launch.runs(case) {
+                    continue;
+                }
                 if self.stop.load(Ordering::Relaxed) {
                     return Ok(());
                 }
                 self.progress.now(&format!("{}: {}", launch.record().subject, case.name));
                 log.keep(Record::Outcome(launch.run(case)))?;
+                launch.take_memory().into_iter().try_for_each(|record| log.keep(record))?;
                 self.progress.step();
             }
         }

@@ -171,10 +171,11 @@ mod tests {
             title: String::new(),
             start: Vec::new(),
             devices: Vec::new(),
+            instruments: Vec::new(),
             missing: String::new(),
         };
         let command = CommandLine { words: Vec::new(), environment: Vec::new() };
-        Launch { subject, device: "cpu".into(), threads: 1, command }
+        Launch { subject, device: "cpu".into(), threads: 1, command, unavailable: None }
     }
 
     #[test]

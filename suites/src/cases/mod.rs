@@ -7,6 +7,7 @@ mod common_errors;
 mod cpu_release;
 mod cpu_vs_gpu;
 mod detach;
+mod device;
 mod dtype;
 mod figures;
 mod fragmentation;
@@ -45,6 +46,7 @@ pub fn all() -> Vec<Case> {
         fragmentation::cases,
         pinned::cases,
         monitor::cases,
+        device::cases,
     ];
     topics.iter().flat_map(|cases| cases()).collect()
 }

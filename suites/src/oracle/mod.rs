@@ -2,6 +2,7 @@
 //!
 //! A seed decides a program, so a disagreement is repeated by its seed alone. It is reported shrunk, as lines of PyTorch.
 
+pub mod allocator;
 mod campaign;
 mod pair;
 mod programs;

@@ -2,7 +2,7 @@
 
 use crate::run::{Instruments, Launch, Session};
 use std::time::Duration;
-use subject::{Fail, Op, Reply, Request, Value};
+use subject::{Fail, Handle, Op, Reply, Request, Value};
 
 /// How long one op of a small program may take.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -23,6 +23,12 @@ pub trait Side {
     /// # Errors
     /// The refusal.
     fn call(&mut self, op: &Op) -> Result<Value, Fail>;
+
+    /// Forgets one tensor. Sides may then number those that follow in ways of their own.
+    ///
+    /// # Errors
+    /// What to tell the user when it cannot go on.
+    fn release(&mut self, handle: &Handle) -> Result<(), String>;
 }
 
 /// A subject in its process, started again when it broke.
@@ -68,6 +74,15 @@ impl Side for Remote {
                 self.session = None;
                 Err(Fail::error("protocol", broken.to_string()))
             }
+        }
+    }
+
+    fn release(&mut self, handle: &Handle) -> Result<(), String> {
+        let session = self.session.as_mut().ok_or("the subject is not running")?;
+        match session.ask(&Request::Drop { handle: handle.clone() }, LIMIT) {
+            Ok(Reply::Value(Value::None)) => Ok(()),
+            Ok(other) => Err(format!("{} answered drop with {other:?}", self.name())),
+            Err(broken) => Err(format!("{} at drop: {broken}", self.name())),
         }
     }
 }

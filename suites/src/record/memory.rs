@@ -1,5 +1,6 @@
 //! What a case saw of memory: timelines, segments, requests that failed. All sizes are bytes.
 
+use super::{Outcome, Record};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -131,6 +132,22 @@ impl fmt::Display for Cause {
             Cause::TooLittle => "less fragmentation cannot help",
             Cause::Other => "another cause",
         })
+    }
+}
+
+impl Record {
+    /// A record of memory with the names of where it was seen.
+    pub(crate) fn seen_by(mut self, outcome: &Outcome) -> Record {
+        let (subject, device, case) = match &mut self {
+            Record::Memory(step) => (&mut step.subject, &mut step.device, &mut step.case),
+            Record::Segments(map) => (&mut map.subject, &mut map.device, &mut map.case),
+            Record::OutOfMemory(report) => (&mut report.subject, &mut report.device, &mut report.case),
+            _ => return self,
+        };
+        *subject = outcome.subject.clone();
+        *device = outcome.device.clone();
+        *case = outcome.case.clone();
+        self
     }
 }
 

@@ -4,7 +4,7 @@ use super::{Broken, Instruments, Launch, Session, Silence};
 use crate::case::Case;
 use crate::claims::Need;
 use crate::probe::{Gathered, Probe, Stop};
-use crate::record::{LaunchRecord, Outcome, OutcomeKind};
+use crate::record::{LaunchRecord, Outcome, OutcomeKind, Record};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use subject::{Reply, Request};
@@ -16,6 +16,7 @@ pub struct Conformance<'a> {
     launch: &'a Launch,
     target: &'a Path,
     record: LaunchRecord,
+    memory: Vec<Record>,
     plain: Option<Session>,
     counting: Option<Session>,
 }
@@ -42,12 +43,27 @@ impl<'a> Conformance<'a> {
                 None
             }
         };
-        Conformance { launch, target, record, plain, counting: None }
+        Conformance { launch, target, record, memory: Vec::new(), plain, counting: None }
     }
 
     /// What the header says of this launch.
     pub fn record(&self) -> &LaunchRecord {
         &self.record
+    }
+
+    /// The launch.
+    pub fn launch(&self) -> &Launch {
+        self.launch
+    }
+
+    /// What the cases that ran since the last time saw of memory: timelines, segments, failed requests.
+    pub fn take_memory(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.memory)
+    }
+
+    /// Whether this launch is the one that runs the case for its subject.
+    pub fn runs(&self, case: &Case) -> bool {
+        case.runs_on(&self.launch.device, &self.launch.subject.devices)
     }
 
     /// Runs one case.
@@ -73,6 +89,7 @@ impl<'a> Conformance<'a> {
         if let Some(gathered) = gathered {
             outcome.facts = gathered.facts;
             outcome.transcript = gathered.transcript;
+            self.memory.extend(gathered.memory.into_iter().map(|record| record.seen_by(&outcome)));
         }
         (outcome.outcome, outcome.reason) = ending(stop.err(), &outcome);
         outcome.nanoseconds = start.elapsed().as_nanos() as u64;
@@ -86,6 +103,9 @@ impl<'a> Conformance<'a> {
         let python = self.record.language.as_deref().is_some_and(|language| language.starts_with("python"));
         if case.needs.contains(&Need::Python) && !python {
             return (Err(Stop::Unsupported("this subject does not run Python".into())), None);
+        }
+        if case.needs.contains(&Need::GpuMemory) && !self.launch.is_simulated() {
+            return (Err(Stop::Unsupported("this subject has no device memory".into())), None);
         }
         let mut session = match self.take(case) {
             Ok(session) => session,

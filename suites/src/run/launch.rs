@@ -1,7 +1,9 @@
 //! Subjects as `subjects.toml` describes them, and the launches made of them.
 
 use super::process::CommandLine;
+use super::simulated::{self, Backing};
 use crate::near;
+use crate::record::SIMULATED;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,8 +29,11 @@ pub struct Subject {
     pub title: String,
     /// Program and arguments, with `{target}`, `{subjects}` and `{python}` to be filled in.
     pub start: Vec<String>,
-    /// The devices it knows.
+    /// The devices that cases may run on.
     pub devices: Vec<String>,
+    /// What is loaded into its process to stand in for hardware.
+    #[serde(default)]
+    pub instruments: Vec<String>,
     /// What to say when it cannot start.
     pub missing: String,
 }
@@ -69,7 +74,15 @@ pub struct Launch {
     pub threads: u32,
     /// The command line, filled in.
     pub command: CommandLine,
+    /// Why it cannot start here, where that is known beforehand.
+    pub unavailable: Option<String>,
 }
+
+/// The variable with the bytes of the simulated device; where it is set, the device of a subject is simulated.
+const SIMULATED_MEMORY: &str = "TENSORMARK_SIMULATED_CUDA_MEMORY";
+
+/// Bytes of the simulated device where nothing else is asked for.
+pub const SIMULATED_BYTES: u64 = 80 << 30;
 
 impl Launch {
     /// A launch on the CPU with so many threads.
@@ -85,6 +98,34 @@ impl Launch {
         // Libraries read these once, when they start.
         let names = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"];
         let environment = names.map(|name| (name.into(), threads.to_string().into())).to_vec();
-        Launch { subject, device: "cpu".into(), threads, command: CommandLine { words, environment } }
+        let command = CommandLine { words, environment };
+        Launch { subject, device: "cpu".into(), threads, command, unavailable: None }
+    }
+
+    /// A launch of one thread on the simulated device, with so many bytes of device memory.
+    pub fn simulated(subject: Subject, memory: u64, backing: Backing, places: &Places) -> Launch {
+        let mut launch = Launch { device: SIMULATED.into(), ..Launch::new(subject, 1, places) };
+        launch.command.environment.push((SIMULATED_MEMORY.into(), memory.to_string().into()));
+        if launch.subject.instruments.iter().any(|instrument| instrument == "simulated-cuda") {
+            match simulated::prepare(&places.target, &places.python) {
+                Ok(simulation) => launch.command.environment.extend(simulation.environment(Some(memory), backing)),
+                Err(why) => launch.unavailable = Some(why),
+            }
+        }
+        launch
+    }
+
+    /// The launches of a subject, one on each of its devices.
+    pub fn on_every_device(subject: &Subject, places: &Places) -> Vec<Launch> {
+        let on = |device: &String| match device.as_str() {
+            SIMULATED => Launch::simulated(subject.clone(), SIMULATED_BYTES, Backing::Host, places),
+            _ => Launch::new(subject.clone(), 1, places),
+        };
+        subject.devices.iter().map(on).collect()
+    }
+
+    /// Whether its device is simulated, so that it has no times.
+    pub fn is_simulated(&self) -> bool {
+        self.device == SIMULATED
     }
 }

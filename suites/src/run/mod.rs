@@ -5,8 +5,10 @@ mod launch;
 pub mod ledger;
 mod process;
 mod session;
+pub mod simulated;
 
 pub use conformance::Conformance;
-pub use launch::{Launch, Places, Subject, choose, subjects};
+pub use launch::{Launch, Places, SIMULATED_BYTES, Subject, choose, subjects};
 pub use process::{CommandLine, Process, Silence};
 pub use session::{Broken, Instruments, Session};
+pub use simulated::Backing;

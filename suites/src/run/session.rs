@@ -47,6 +47,9 @@ impl fmt::Display for Broken {
 impl Session {
     /// Starts the subject and waits for its hello; the error is what to tell the user.
     pub fn start(launch: &Launch, instruments: Instruments) -> Result<Session, String> {
+        if let Some(why) = &launch.unavailable {
+            return Err(why.clone());
+        }
         let mut command = launch.command.clone();
         let ledger = match instruments {
             Instruments::None => None,

@@ -15,7 +15,7 @@ type Shape = Vec<i64>;
 pub struct OpInfo {
     /// The name that travels; a trailing underscore marks an op that writes its target.
     pub name: &'static str,
-    /// The group: create, observe, view, compute, write, transfer, autograd.
+    /// The group: create, observe, view, compute, write, transfer, memory, autograd.
     pub group: &'static str,
     /// What it does.
     pub doc: &'static str,
@@ -139,6 +139,12 @@ ops! {
         Arange arange(end: i64, dtype: DType) -> Tensor = "torch.arange({end}, dtype={dtype})";
         /// A new tensor that holds these values in row-major order.
         Tensor tensor(values: Vec<Scalar>, shape: Shape, dtype: DType) -> Tensor = "torch.tensor({values}, dtype={dtype}).reshape({shape})";
+        /// A new tensor on a device whose values are whatever its storage holds.
+        EmptyOn empty_on(shape: Shape, dtype: DType, device: String) -> Tensor = "torch.empty({shape}, dtype={dtype}, device={device})";
+        /// A new tensor of zeros on a device.
+        ZerosOn zeros_on(shape: Shape, dtype: DType, device: String) -> Tensor = "torch.zeros({shape}, dtype={dtype}, device={device})";
+        /// A new tensor in page-locked host memory whose values are whatever its storage holds.
+        EmptyPinned empty_pinned(shape: Shape, dtype: DType) -> Tensor = "torch.empty({shape}, dtype={dtype}, pin_memory=True)";
     }
     observe {
         /// Address of the first element; 0 where there is none.
@@ -287,6 +293,46 @@ ops! {
         IsPinned is_pinned(a: Tensor) -> bool = "{a}.is_pinned()";
         /// Waits until all that the device was asked is done.
         Synchronize synchronize() -> () = "torch.cuda.synchronize()";
+    }
+    memory {
+        /// Bytes of device memory in use.
+        MemoryAllocated memory_allocated() -> i64 = "torch.cuda.memory_allocated()";
+        /// The most bytes of device memory that were in use since the peaks were reset.
+        MaxMemoryAllocated max_memory_allocated() -> i64 = "torch.cuda.max_memory_allocated()";
+        /// Bytes that the caching allocator holds of the device.
+        MemoryReserved memory_reserved() -> i64 = "torch.cuda.memory_reserved()";
+        /// The most bytes that it held since the peaks were reset.
+        MaxMemoryReserved max_memory_reserved() -> i64 = "torch.cuda.max_memory_reserved()";
+        /// Bytes of the device that are taken, as the driver shows them.
+        MemoryUsed memory_used() -> i64 = "torch.cuda.mem_get_info()[1] - torch.cuda.mem_get_info()[0]";
+        /// One statistic of the caching allocator, such as `segment.all.current`.
+        MemoryStat memory_stat(name: String) -> i64 = "torch.cuda.memory_stats()[{name}]";
+        /// All statistics of the caching allocator, in the alphabetical order of their names.
+        MemoryStats memory_stats() -> Vec<i64> = "[value for _, value in sorted(torch.cuda.memory_stats().items())]";
+        /// The segments by address: address, bytes, 1 if large, 1 if expandable, number of blocks; for each block bytes, bytes asked for, 0 if free, 1 if pending, 2 if in use.
+        MemorySegments memory_segments() -> Vec<i64> = "segments(torch.cuda.memory_snapshot())";
+        /// Returns cached segments of which no part is in use to the device.
+        EmptyCache empty_cache() -> () = "torch.cuda.empty_cache()";
+        /// Makes every peak what is there now.
+        ResetPeakMemoryStats reset_peak_memory_stats() -> () = "torch.cuda.reset_peak_memory_stats()";
+        /// Makes every sum and every count of events 0.
+        ResetAccumulatedMemoryStats reset_accumulated_memory_stats() -> () = "torch.cuda.reset_accumulated_memory_stats()";
+        /// Sets the part of the device, 0 to 1, that the caching allocator may hold.
+        SetMemoryFraction set_memory_fraction(fraction: Scalar) -> () = "torch.cuda.set_per_process_memory_fraction({fraction})";
+        /// Puts a string of settings of the caching allocator into force, as `PYTORCH_CUDA_ALLOC_CONF` spells them.
+        SetAllocatorSettings set_allocator_settings(settings: String) -> () = "torch._C._accelerator_setAllocatorSettings({settings})";
+        /// Makes a stream the current one: 0 is the default stream, others are made in the order of their numbers.
+        SetStream set_stream(stream: i64) -> () = "torch.cuda.set_stream(streams[{stream}])";
+        /// Says that a stream uses the tensor, too.
+        RecordStream record_stream(a: Tensor, stream: i64) -> () = "{a}.record_stream(streams[{stream}])";
+        /// One statistic of the allocator of page-locked host memory, such as `allocated_bytes.current`.
+        PinnedStat pinned_stat(name: String) -> i64 = "torch.cuda.host_memory_stats()[{name}]";
+        /// Returns free page-locked memory to the system.
+        EmptyPinnedCache empty_pinned_cache() -> () = "torch._C._host_emptyCache()";
+        /// Holds events that are recorded from now on pending, or no more; a simulated device alone can do so.
+        HoldEvents hold_events(on: bool) -> () = "simulation.hold_events({on})";
+        /// Lets every event be done.
+        CompleteEvents complete_events() -> () = "simulation.complete_events()";
     }
     autograd {
         /// Sets whether operations on this leaf are recorded.

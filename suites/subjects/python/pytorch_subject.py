@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import zlib
-from typing import Any
+from typing import Any, Callable
 
+import device_memory
 import protocol
 from library import Library
-from wire import DTYPES
+from wire import DTYPES, Fail, Op
 
 
 def load() -> Library:
@@ -35,6 +36,7 @@ class PyTorch(Library):
         (RuntimeError, "backward through the graph a second time", "no-graph"),
         (RuntimeError, "to a single memory location", "overlap"),
         (RuntimeError, "can't allocate memory", "out-of-memory"),
+        (RuntimeError, "CUDA out of memory", "out-of-memory"),
         (RuntimeError, "Storage size calculation overflowed", "out-of-memory"),
         (IndexError, "", "index"),
         (RuntimeError, "exceeds dimension size", "index"),
@@ -90,7 +92,13 @@ class PyTorch(Library):
         self.dtype = torch.dtype
         self.dtypes = {name: getattr(torch, python) for name, python in DTYPES.items()}
         self.sources = {op.name: op.torch for op in self.ops.values()}
-        self.namespace = {"torch": torch}
+        self.simulation = device_memory.simulation()
+        self.namespace = {
+            "torch": torch,
+            "streams": device_memory.Streams(torch),
+            "segments": device_memory.segments,
+            **({"simulation": self.simulation} if self.simulation else {}),
+        }
         self.usual_names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, **numpy_if_installed()}
 
     def checksum(self, tensor: Any) -> tuple[int, int]:
@@ -100,9 +108,30 @@ class PyTorch(Library):
         data = (ctypes.c_char * size).from_address(dense.data_ptr()) if size else b""
         return dense.numel(), zlib.crc32(data)
 
+    def function(self, op: Op) -> Callable:
+        function = super().function(op)
+        if self.simulation is None:
+            return function
+        simulation = self.simulation
+
+        def checked(*args: Any) -> Any:
+            before = simulation.recorded()
+            answer = function(*args)
+            simulation.refuse_recorded(before)
+            return answer
+
+        return checked
+
+    def refusal(self, error: Exception) -> Fail:
+        if isinstance(error, NameError) and "simulation" in str(error):
+            return Fail.unsupported("only a simulated device can hold events")
+        return super().refusal(error)
+
     def reset(self) -> None:
         self.torch.set_grad_enabled(True)
         self.torch.set_default_dtype(self.torch.float32)
+        if self.simulation is not None and self.torch.cuda.is_initialized():
+            device_memory.restore(self.torch, self.simulation)
 
 
 def numpy_if_installed() -> dict[str, Any]:

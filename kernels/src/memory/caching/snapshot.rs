@@ -7,12 +7,12 @@ use crate::memory::Stream;
 /// Whether a block is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockState {
-    /// A program has it.
-    Allocated,
-    /// It was given back and waits for a stream.
-    PendingFree,
     /// It is free.
     Inactive,
+    /// It was given back and waits for a stream.
+    PendingFree,
+    /// A program has it.
+    Allocated,
 }
 
 impl BlockState {

@@ -1,8 +1,10 @@
 //! The reference engine as a subject.
 
 mod convert;
+mod device;
 
 use convert::{Answer, dtype_from, dtype_to, scalar_from, scalar_to};
+use device::Device;
 use kernels::Tensor;
 use subject::{Checksum, DType, Fail, Identity, Library, Scalar};
 
@@ -316,5 +318,9 @@ impl Library for Reference {
 }
 
 fn main() -> std::io::Result<()> {
-    subject::serve(&Identity { name: "reference", version: env!("CARGO_PKG_VERSION") }, Reference)
+    let identity = Identity { name: "reference", version: env!("CARGO_PKG_VERSION") };
+    match Device::from_environment().map_err(std::io::Error::other)? {
+        Some(device) => subject::serve(&identity, device),
+        None => subject::serve(&identity, Reference),
+    }
 }

@@ -1,6 +1,10 @@
 //! The typed face of a launch for one case.
 
-use crate::record::{Accounting, Claimed, Fact, Value};
+mod memory;
+
+pub use memory::{Reading, SegmentsSeen};
+
+use crate::record::{Accounting, Claimed, Fact, Record, Value};
 use crate::run::{Broken, Session};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -32,6 +36,7 @@ pub struct Probe<'s> {
     limit: Duration,
     facts: RefCell<Vec<Fact>>,
     transcript: RefCell<Vec<String>>,
+    memory: RefCell<Vec<Record>>,
     broken: Cell<bool>,
 }
 
@@ -41,6 +46,8 @@ pub struct Gathered {
     pub facts: Vec<Fact>,
     /// What was asked and answered.
     pub transcript: Vec<String>,
+    /// Timelines, segments and failed requests, without the names of subject, device and case.
+    pub memory: Vec<Record>,
     /// Whether the subject must be started again.
     pub broken: bool,
 }
@@ -56,13 +63,19 @@ impl<'s> Probe<'s> {
             limit,
             facts: RefCell::default(),
             transcript: RefCell::default(),
+            memory: RefCell::default(),
             broken: Cell::new(false),
         }
     }
 
     /// Ends the probing.
     pub fn finish(self) -> Gathered {
-        Gathered { facts: self.facts.into_inner(), transcript: self.transcript.into_inner(), broken: self.broken.get() }
+        Gathered {
+            facts: self.facts.into_inner(),
+            transcript: self.transcript.into_inner(),
+            memory: self.memory.into_inner(),
+            broken: self.broken.get(),
+        }
     }
 
     /// Who the subject is.
@@ -75,6 +88,14 @@ impl<'s> Probe<'s> {
         let mut facts = self.facts.borrow_mut();
         facts.push(Fact { what: what.into(), seen: seen.into(), known: None, claimed: Vec::new(), tolerance: None });
         FactEntry { facts: &self.facts, hello: self.hello(), at: facts.len() - 1 }
+    }
+
+    /// Asks without a line in the transcript, for what is one of thousands.
+    pub fn unnoted<T>(&self, ask: impl FnOnce(&Self) -> Result<T, Stop>) -> Result<T, Stop> {
+        let lines = self.transcript.borrow().len();
+        let answer = ask(self)?;
+        self.transcript.borrow_mut().truncate(lines);
+        Ok(answer)
     }
 
     /// Forgets a tensor, as `del` does.

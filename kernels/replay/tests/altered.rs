@@ -1,0 +1,173 @@
+//! Snapshots that were altered: as if recording had begun late, with several devices or private pools, in other layouts; and
+//! false ones.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are not seen as tests")]
+
+#[path = "support/pickled.rs"]
+mod pickled;
+mod support;
+
+use kernels::memory::{Action, TorchVersion};
+use pickled::{Layout, NEW, pickled};
+use replay::snapshot::{Event, Segment, Snapshot};
+use replay::{Options, Report, replay};
+use std::io::{Cursor, Write};
+use support::packed;
+
+const CHECK: Options = Options { settings: None, device_memory: None, torch: None, check: true };
+
+fn snapshot(name: &str) -> Snapshot {
+    let bytes = packed(&format!("snapshots/{name}.pickle.gz"));
+    Snapshot::read(|| Ok(Cursor::new(&bytes))).unwrap()
+}
+
+fn run_in(snapshot: &Snapshot, layout: Layout, options: &Options) -> Result<Report, String> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&pickled(snapshot, layout)).unwrap();
+    replay(file.path(), options, &|_, _, _| {}).map_err(|failure| failure.to_string())
+}
+
+fn run(snapshot: &Snapshot) -> Result<Report, String> {
+    run_in(snapshot, NEW, &CHECK)
+}
+
+fn agrees(what: &str, report: &Report) {
+    if let Some(difference) = &report.difference {
+        panic!("{what}: {} differences\n{difference}", report.summary.differences);
+    }
+}
+
+#[test]
+fn a_recording_that_began_late_agrees_from_its_first_entry_on() {
+    for name in ["gpt", "gpt_amp_var", "gpt_amp_var_split64_div4", "gen", "mlp"] {
+        let whole = snapshot(name);
+        let events = whole.traces[0].len();
+        for eighths in [1, 4, 7] {
+            let mut late = whole.clone();
+            late.traces[0].drain(..events * eighths / 8);
+            let report = run(&late).unwrap();
+            agrees(&format!("{name} from {eighths} eighths on"), &report);
+            assert!(report.parts[0].held_before > 0);
+        }
+    }
+}
+
+#[test]
+fn what_was_expandable_before_the_recording_is_said() {
+    let mut late = snapshot("gpt_amp_var_expandable");
+    late.traces[0].drain(..1000);
+    assert!(run(&late).unwrap_err().contains("expandable segments already held memory"));
+}
+
+#[test]
+fn several_devices_are_replayed_one_by_one() {
+    let mut two = snapshot("mlp");
+    let one = run(&two).unwrap().summary;
+    two.traces.insert(0, Vec::new());
+    two.traces.push(two.traces[1].clone());
+    two.segments.iter_mut().for_each(|segment| segment.device = 1);
+    let again: Vec<Segment> = two.segments.iter().map(|segment| Segment { device: 2, ..segment.clone() }).collect();
+    two.segments.extend(again);
+    let report = run(&two).unwrap();
+    agrees("two devices", &report);
+    assert_eq!(report.parts.iter().map(|part| part.device).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(report.parts[0].summary, one);
+    assert_eq!(report.summary.peak_held, 2 * one.peak_held);
+    assert_eq!(report.summary.events, 2 * one.events);
+}
+
+#[test]
+fn private_pools_are_left_out_and_said() {
+    let mut graphs = snapshot("mlp");
+    let one = run(&graphs).unwrap().summary;
+    let address = 0x6fff_0000_0000;
+    let private = |action| Event { action, address, bytes: 2 << 20, stream: 0, private: true };
+    graphs.traces[0].insert(0, private(Action::Alloc));
+    graphs.traces[0].insert(0, private(Action::SegmentAlloc));
+    let first = graphs.segments[0].clone();
+    graphs.segments.push(Segment { address, private: true, blocks: at(&first, address), ..first });
+    let report = run(&graphs).unwrap();
+    agrees("private pools", &report);
+    assert_eq!(report.summary, one);
+    assert!(
+        report.notes.iter().any(|note| note.contains("2 entries and 1 segments of device 0 belong to private pools"))
+    );
+}
+
+fn at(segment: &Segment, address: u64) -> Vec<replay::snapshot::Block> {
+    let moved = |block: &replay::snapshot::Block| {
+        let address = block.address - segment.address + address;
+        replay::snapshot::Block { address, ..*block }
+    };
+    segment.blocks.iter().map(moved).collect()
+}
+
+#[test]
+fn old_layouts_and_the_writer_of_c_are_read() {
+    let whole = snapshot("gpt");
+    for layout in [Layout { batch: 1000, new: false }, Layout { batch: usize::MAX, new: true }] {
+        let report = run_in(&whole, layout, &CHECK).unwrap();
+        agrees("another layout", &report);
+        // Files that do not name pools are old, and their rules are taken.
+        assert_eq!(report.torch == TorchVersion { major: 2, minor: 10 }, !layout.new);
+    }
+}
+
+#[test]
+fn a_false_address_is_found_where_it_stands() {
+    let mut false_one = snapshot("gpt");
+    let events = &mut false_one.traces[0];
+    let at = (500..).find(|at| events[*at].action == Action::Alloc).unwrap();
+    let right = events[at].address;
+    let again = events[at..].iter_mut().filter(|event| event.address == right);
+    again.for_each(|event| event.address += 512);
+    for block in false_one.segments.iter_mut().flat_map(|segment| &mut segment.blocks) {
+        assert!(block.address != right, "the block is given back in this trace");
+    }
+    let report = run(&false_one).unwrap();
+    let difference = report.difference.unwrap();
+    assert_eq!(difference.event, at as u64);
+    assert_eq!((difference.expected, difference.got), (format!("{:#x}", right + 512), format!("{right:#x}")));
+    assert_eq!(difference.before.len(), 5);
+}
+
+#[test]
+fn false_segments_are_found() {
+    let whole = snapshot("gpt");
+    let first = whole.traces[0].iter().rposition(|event| event.action == Action::SegmentAlloc).unwrap();
+    let mut larger = whole.clone();
+    larger.traces[0][first].bytes *= 2;
+    let difference = run(&larger).unwrap().difference.unwrap();
+    assert!(difference.expected.starts_with("segment_alloc") && difference.event >= first as u64, "{difference}");
+
+    let mut requested = whole.clone();
+    requested.segments[3].blocks[0].requested += 1;
+    let difference = run(&requested).unwrap().difference.unwrap();
+    assert_eq!(difference.event, whole.traces[0].len() as u64);
+    assert!(difference.expected.contains("for a request of"), "{difference}");
+}
+
+#[test]
+fn recordings_that_contradict_themselves_are_refused() {
+    let whole = snapshot("mlp");
+    let mut nowhere = whole.clone();
+    let last = nowhere.traces[0].iter().rposition(|event| event.action == Action::SegmentAlloc).unwrap();
+    nowhere.traces[0][last].address += 2 << 20;
+    assert!(run(&nowhere).unwrap_err().contains("takes a segment at"));
+
+    let mut twice = whole.clone();
+    let free = *twice.traces[0].iter().find(|event| event.action == Action::FreeCompleted).unwrap();
+    twice.traces[0].push(free);
+    assert!(run(&twice).unwrap_err().contains("frees a block"));
+
+    let mut empty = whole.clone();
+    empty.traces[0].clear();
+    assert!(run(&empty).unwrap_err().contains("_record_memory_history"));
+
+    let other = Options { settings: Some("max_split_size_mb:64".to_owned()), ..CHECK };
+    assert!(run_in(&whole, NEW, &other).unwrap_err().contains("a check is only possible under those of the recording"));
+    let vast = Options { device_memory: Some(u64::MAX), ..CHECK };
+    assert!(run_in(&whole, NEW, &vast).unwrap_err().contains("18446744073709551615 bytes of device memory"));
+    let wrong = Options { settings: Some("max_split:64".to_owned()), check: false, ..CHECK };
+    assert!(run_in(&whole, NEW, &wrong).unwrap_err().contains("max_split"));
+}

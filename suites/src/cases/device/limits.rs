@@ -1,0 +1,18 @@
+//! What a simulated device does not model, said as such.
+
+use crate::case::Case;
+use crate::probe::{Probe, Stop};
+
+const FIRST: &str = "t002.cpu-vs-gpu.first-cuda-tensor";
+
+/// The cases of this topic.
+pub fn cases() -> Vec<Case> {
+    vec![
+        Case::new("device.memory-of-the-context", &[FIRST], |p| needs_a_driver(p, "the memory of a context")),
+        Case::new("device.steps-of-a-tenth-of-a-gigabyte", &[], |p| needs_a_driver(p, "what a task manager shows")),
+    ]
+}
+
+fn needs_a_driver(_: &Probe, what: &str) -> Result<(), Stop> {
+    Err(Stop::NotRun(format!("needs a real driver: a simulated device does not model {what}")))
+}
