@@ -47,9 +47,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         print(args, &report);
     }
     match report.difference {
-        Some(difference) => {
-            Err(Failure::Failed(format!("differences from the recording: {}\n{difference}", report.summary.differences)))
-        }
+        Some(difference) => Err(Failure::Failed(format!(
+            "differences from the recording: {}\n{difference}",
+            report.summary.differences
+        ))),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@
 //! block, the first allocation there shows its end, for allocations are cut from the front of what is free.
 
 use crate::snapshot::{Event, Segment};
-use kernels::memory::{Action, BareAddresses, BlockStart, BlockState, CachingAllocator, SegmentStart, Settings};
+use kernels::memory::{Action, BlockStart, BlockState, SegmentStart, Settings};
 use std::collections::BTreeMap;
 
 const MIB: u64 = 1 << 20;
@@ -87,7 +87,7 @@ pub(crate) fn rebuild(events: &[Event], segments: &[&Segment], settings: &Settin
         ));
     }
     let mut start = Start::default();
-    let mut sizes = Sizes::new(settings);
+    let mut sizes = Sizes { settings, uncertain: 0 };
     for (address, place) in places {
         start.segments.push(sizes.segment(address, &place, &mut live)?);
     }
@@ -117,28 +117,10 @@ fn live_of(segment: &SegmentStart) -> impl Iterator<Item = u64> + '_ {
 /// Finds the sizes of blocks.
 struct Sizes<'a> {
     settings: &'a Settings,
-    /// Asked how requests are rounded: expandable segments, without a split limit, hand out exactly that.
-    scratch: CachingAllocator<BareAddresses>,
     uncertain: u64,
 }
 
 impl Sizes<'_> {
-    fn new(settings: &Settings) -> Sizes<'_> {
-        let mut exact = settings.clone();
-        exact.expandable_segments = true;
-        exact.max_split_size = u64::MAX;
-        exact.per_process_memory_fraction = 1.0;
-        exact.throw_on_cudamalloc_oom = false;
-        Sizes { settings, scratch: CachingAllocator::new(BareAddresses::new(1 << 42), exact), uncertain: 0 }
-    }
-
-    fn rounded(&mut self, requested: u64) -> Result<u64, String> {
-        let address = self.scratch.allocate(requested, 0).map_err(|error| error.to_string())?;
-        let rounded = self.scratch.statistics().live();
-        self.scratch.free(address).map_err(|error| error.to_string())?;
-        Ok(rounded)
-    }
-
     /// Lays the live blocks of a segment out, with free ones between them, and takes them off the list.
     fn segment(
         &mut self,
@@ -163,7 +145,7 @@ impl Sizes<'_> {
                 // The first allocation behind the last block of a segment is in another one.
                 None => match block.end.filter(|end| *end < next) {
                     Some(end) => end - begins,
-                    None => self.size(block.requested, room, place.small)?,
+                    None => self.size(block.requested, room, place.small),
                 },
             };
             if size > room {
@@ -182,17 +164,17 @@ impl Sizes<'_> {
     }
 
     /// The size of a block that is known by its request, and by the bytes up to the next live one.
-    fn size(&mut self, requested: u64, room: u64, small: bool) -> Result<u64, String> {
-        let rounded = self.rounded(requested)?;
+    fn size(&mut self, requested: u64, room: u64, small: bool) -> u64 {
+        let rounded = self.settings.rounded(requested);
         let rest = room.saturating_sub(rounded);
         if small || rest == 0 {
-            return Ok(rounded);
+            return rounded;
         }
         // Free blocks of a large pool exceed 1 MiB, and what is beyond the split limit is a segment by itself.
         if rest <= MIB || rounded >= self.settings.max_split_size {
-            return Ok(room.max(rounded));
+            return room.max(rounded);
         }
         self.uncertain += 1;
-        Ok(rounded)
+        rounded
     }
 }

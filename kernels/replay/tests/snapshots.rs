@@ -56,6 +56,15 @@ fn a_request_that_failed_agrees_on_the_card_that_it_shows() {
 }
 
 #[test]
+fn an_emptied_cache_is_emptied_on_a_smaller_card_too() {
+    let recorded = run("streams", &Options::default()).summary;
+    let small = Options { device_memory: Some(recorded.peak_held - (2 << 20)), ..Options::default() };
+    let summary = run("streams", &small).summary;
+    assert!(summary.device_frees >= recorded.device_frees);
+    assert!(summary.retries > 0 && summary.peak_held < recorded.peak_held);
+}
+
+#[test]
 fn other_settings_cost_what_they_cost_in_a_real_run() {
     for (settings, real) in [
         ("expandable_segments:True", "gpt_amp_var_expandable"),

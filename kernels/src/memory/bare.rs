@@ -116,8 +116,13 @@ impl DeviceMemory for BareAddresses {
     }
 
     fn reserve(&mut self, bytes: u64) -> Result<u64, DeviceError> {
-        let address = self.ranges.take(bytes, bytes);
-        self.note("cuMemAddressReserve", bytes, Ok(address))
+        let room = |address: u64| address.checked_add(bytes).is_some_and(|end| end <= MEMORY);
+        let address = Some(self.ranges.gap(bytes)).filter(|address| room(*address));
+        let given = address.ok_or(DeviceError::OutOfMemory);
+        if let Ok(address) = given {
+            self.ranges.put(address, bytes, bytes);
+        }
+        self.note("cuMemAddressReserve", bytes, given)
     }
 
     fn release_range(&mut self, address: u64, bytes: u64) -> Result<(), DeviceError> {
@@ -198,6 +203,13 @@ impl Gaps {
     }
 
     fn take(&mut self, bytes: u64, asked: u64) -> u64 {
+        let address = self.gap(bytes);
+        self.put(address, bytes, asked);
+        address
+    }
+
+    /// The lowest address behind which so many bytes are free.
+    fn gap(&self, bytes: u64) -> u64 {
         let mut at = self.start;
         for (address, (taken, _)) in &self.taken {
             if address - at >= bytes {
@@ -205,8 +217,11 @@ impl Gaps {
             }
             at = address + taken;
         }
-        self.taken.insert(at, (bytes, asked));
         at
+    }
+
+    fn put(&mut self, address: u64, bytes: u64, asked: u64) {
+        self.taken.insert(address, (bytes, asked));
     }
 
     fn give_back(&mut self, address: u64) -> Option<(u64, u64)> {

@@ -40,30 +40,29 @@ pub(super) fn replay(snapshot: &Snapshot, options: &Options, progress: &Progress
                 .to_owned(),
         ));
     }
-    let several = snapshot.traces.iter().filter(|trace| !trace.is_empty()).count() > 1;
+    let devices = (0..).zip(&snapshot.traces).filter(|(_, trace)| !trace.is_empty());
+    let several = devices.clone().count() > 1;
     let mut checker = Checker::default();
     let mut parts = Vec::new();
     let mut done = 0;
-    for (device, trace) in (0..).zip(&snapshot.traces).filter(|(_, trace)| !trace.is_empty()) {
+    for (device, trace) in devices {
         let (events, segments) = default_pools(device, trace, &snapshot.segments, &mut notes);
         let start = rebuild(&events, &segments, &own_settings).map_err(Stop::Words)?;
-        let shown = total(&events, &start).filter(|total| *total <= MOST_DEVICE);
-        let known = options.device_memory.or(shown);
-        let same_device = shown.is_none_or(|shown| known == Some(shown));
-        if let Some(shown) = shown.filter(|_| plan.check && !same_device) {
+        let card = Card::of(&events, &start);
+        if let Some(shown) = card.total.filter(|shown| plan.check && options.device_memory.is_some_and(|m| m != *shown))
+        {
             return Err(Stop::Usage(format!(
                 "a check is only possible with as much device memory as the recording shows for device {device}, {shown} \
                  bytes"
             )));
         }
-        let mut replay = Replay::new(&events, &plan, &start, known).map_err(Stop::Words)?;
+        let mut replay = Replay::new(&events, &plan, &start, &card, options.device_memory).map_err(Stop::Words)?;
         replay.name = several.then_some(device);
-        replay.collected = collects(&own_settings);
-        replay.own = plan.own && same_device;
+        replay.collected =
+            own_settings.garbage_collection_threshold > 0.0 && own_settings.per_process_memory_fraction < 1.0;
         replay.run(&mut checker, &|now| progress(Stage::Replaying, done + now as u64, all)).map_err(Stop::Words)?;
         if plan.check {
-            let replayed = replay.allocator.snapshot();
-            final_segments(&mut checker, replay.name, &events, &segments, &replayed);
+            final_segments(&mut checker, replay.name, &events, &segments, &replay.allocator.snapshot());
         }
         if !start.segments.is_empty() && torch >= (TorchVersion { major: 2, minor: 11 }) {
             notes.push(format!(
@@ -72,22 +71,17 @@ pub(super) fn replay(snapshot: &Snapshot, options: &Options, progress: &Progress
                 start.segments.len()
             ));
         }
-        notes.extend(start.notes.iter().cloned());
         done += trace.len() as u64;
         parts.push(Part {
             device,
-            device_memory: known,
+            device_memory: options.device_memory.or(card.total),
             held_before: start.held(),
             summary: Summary::of(events.len() as u64, replay.allocator.statistics()),
         });
+        notes.extend(start.notes);
     }
-    let devices = if parts.len() == 1 { "one device".to_owned() } else { format!("{} devices", parts.len()) };
-    let recording = format!("a memory snapshot of {devices}");
-    Ok(plan.report(recording, recorded, parts, checker, notes))
-}
-
-fn collects(settings: &Settings) -> bool {
-    settings.garbage_collection_threshold > 0.0 && settings.per_process_memory_fraction < 1.0
+    let devices = if several { format!("{} devices", parts.len()) } else { "one device".to_owned() };
+    Ok(plan.report(format!("a memory snapshot of {devices}"), recorded, parts, checker, notes))
 }
 
 /// The version whose rules fit the layout of the file: entries name their pool in files of the newest.
@@ -123,19 +117,35 @@ fn default_pools<'a>(
     (events.into(), default)
 }
 
-/// The bytes of the device, where a failed request shows how many were free beside those that were held.
-fn total(events: &[Event], start: &Start) -> Option<u64> {
-    let mut held = start.held();
-    let mut total = None;
-    for event in events {
-        match event.action {
-            Action::SegmentAlloc | Action::SegmentMap => held = held.saturating_add(event.bytes),
-            Action::SegmentFree | Action::SegmentUnmap => held = held.saturating_sub(event.bytes),
-            Action::Oom => total = total.max(held.checked_add(event.address)),
-            _ => {}
+/// What a recording shows of its device.
+struct Card {
+    /// Its bytes, where a failed request shows how many were free beside those that were held.
+    total: Option<u64>,
+    /// The most bytes that were held.
+    held: u64,
+}
+
+impl Card {
+    fn of(events: &[Event], start: &Start) -> Card {
+        let mut held = start.held();
+        let mut card = Card { total: None, held };
+        for event in events {
+            match event.action {
+                Action::SegmentAlloc | Action::SegmentMap => held = held.saturating_add(event.bytes),
+                Action::SegmentFree | Action::SegmentUnmap => held = held.saturating_sub(event.bytes),
+                Action::Oom => card.total = card.total.max(held.checked_add(event.address)),
+                _ => {}
+            }
+            card.held = card.held.max(held);
         }
+        card.total = card.total.filter(|total| *total <= MOST_DEVICE);
+        card
     }
-    total
+
+    /// Its bytes where they are known; those that are asked for, where the recording could have been made with them.
+    fn with(&self, asked: Option<u64>) -> Option<u64> {
+        self.total.or(asked.filter(|asked| *asked >= self.held))
+    }
 }
 
 /// A block of the recording.
@@ -156,8 +166,8 @@ struct Replay<'a> {
     completed: Vec<u64>,
     /// Bytes that the recording holds.
     held: u64,
-    /// Bytes of the device, where they are known.
-    known: Option<u64>,
+    /// Bytes of the device of the recording, where they are known.
+    card: Option<u64>,
     /// The end of the present run of returned segments.
     run_end: usize,
     /// Entries up to here are compared.
@@ -173,8 +183,14 @@ struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    fn new(events: &'a [Event], plan: &'a Plan, start: &Start, known: Option<u64>) -> Result<Self, String> {
-        let mut device = ReplayDevice::new(known.unwrap_or(UNKNOWN_DEVICE));
+    fn new(
+        events: &'a [Event],
+        plan: &'a Plan,
+        start: &Start,
+        card: &Card,
+        asked: Option<u64>,
+    ) -> Result<Self, String> {
+        let mut device = ReplayDevice::new(asked.or(card.total).unwrap_or(UNKNOWN_DEVICE));
         for segment in &start.segments {
             device.adopt(segment.address, bytes(segment)).map_err(|_| {
                 format!("{} bytes were held before the recording began, more than the device has", start.held())
@@ -191,12 +207,12 @@ impl<'a> Replay<'a> {
             live,
             completed: Vec::new(),
             held: start.held(),
-            known,
+            card: card.with(asked),
             run_end: 0,
             compared: 0,
             rebuilt: !start.segments.is_empty(),
             collected: false,
-            own: plan.own,
+            own: plan.own && (asked.is_none() || card.with(asked) == asked),
             name: None,
         })
     }
@@ -329,7 +345,7 @@ impl<'a> Replay<'a> {
             }
             _ => return false,
         };
-        self.collected || self.known.is_some_and(|known| self.held.saturating_add(asked) > known)
+        self.collected || self.card.is_some_and(|card| self.held.saturating_add(asked) > card)
     }
 
     /// Compares what was done with segments up to an entry.

@@ -3,13 +3,14 @@
 use super::super::TorchVersion;
 use std::fmt;
 
+const CONF: &str = "PYTORCH_CUDA_ALLOC_CONF";
 const DOCS: &str =
     "https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf";
 const OLD_DOCS: &str = "https://pytorch.org/docs/stable/notes/cuda.html#environment-variables";
 
 /// What was asked and what was there when a request failed. Sizes are bytes.
 ///
-/// [`fmt::Display`] gives PyTorch's own text.
+/// [`fmt::Display`] gives the text of the version that is followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutOfMemory {
     /// What the program asked for.
@@ -58,20 +59,20 @@ impl fmt::Display for OutOfMemory {
 }
 
 impl OutOfMemory {
+    /// The advice at the end of the message, which changed with versions and settings.
     fn hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.version.since(10) && !self.version.since(12) { "PYTORCH_ALLOC_CONF" } else { CONF };
+        let docs = if self.version.since(12) { DOCS } else { OLD_DOCS };
         if !self.expandable || !self.version.since(14) {
-            let docs = if self.version.since(10) { DOCS } else { OLD_DOCS };
             return write!(
                 f,
-                " If reserved but unallocated memory is large try setting \
-                 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for \
-                 Memory Management  ({docs})"
+                " If reserved but unallocated memory is large try setting {name}=expandable_segments:True to avoid \
+                 fragmentation.  See documentation for Memory Management  ({docs})"
             );
         }
-        if !self.version.since(15) {
-            return Ok(());
-        }
         match self.beyond_reserve {
+            _ if !self.version.since(15) => Ok(()),
+            // The words for this are PyTorch's in meaning alone: no run has shown them.
             Some((needed, reserve)) => write!(
                 f,
                 " The request needs {} of addresses in one expandable segment, which reserves {}: raise \
@@ -79,9 +80,12 @@ impl OutOfMemory {
                 Bytes(needed),
                 Bytes(reserve)
             ),
-            None => f.write_str(
-                " Address space may be short rather than memory: see expandable_segments_reserve and \
-                 expandable_segments_reserve_by_class.",
+            None => write!(
+                f,
+                " expandable_segments is enabled. If instead the process is running out of virtual address space (VSZ), \
+                 expandable segments may be over-reserving VA (each segment reserves ~9/8 of device memory, times the \
+                 number of streams); reduce it via {CONF} expandable_segments_reserve / \
+                 expandable_segments_reserve_by_class."
             ),
         }
     }

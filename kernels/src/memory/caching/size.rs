@@ -30,7 +30,7 @@ impl Request {
     /// `asked` is above 0 and below [`ABSURD`].
     #[inline]
     pub fn new(asked: u64, settings: &Settings) -> Request {
-        let rounded = round(asked, settings);
+        let rounded = settings.rounded(asked);
         Request { asked, rounded, segment: segment(rounded, settings.large_segment) }
     }
 
@@ -39,24 +39,6 @@ impl Request {
     pub fn small(&self) -> bool {
         self.rounded <= SMALL
     }
-}
-
-/// The bytes of a block for a request.
-#[inline]
-pub(super) fn round(asked: u64, settings: &Settings) -> u64 {
-    if asked < MIN_BLOCK {
-        return MIN_BLOCK;
-    }
-    let divisions = settings.divisions(asked);
-    if divisions <= 1 || asked <= MIN_BLOCK * divisions {
-        return asked.next_multiple_of(MIN_BLOCK);
-    }
-    if asked.is_power_of_two() {
-        return asked;
-    }
-    // Equal steps between the powers of two on both sides; above 512 bytes a division, so never empty.
-    let step = (1 << asked.ilog2()) / divisions;
-    asked.next_multiple_of(step)
 }
 
 #[inline]

@@ -3,6 +3,7 @@
 mod parse;
 
 use super::super::TorchVersion;
+use super::size::MIN_BLOCK;
 use std::fmt;
 
 const MIB: u64 = 1 << 20;
@@ -153,9 +154,27 @@ impl Settings {
 
     /// Divisions between powers of two for a request of so many bytes; 0 is off.
     #[inline]
-    pub(super) fn divisions(&self, bytes: u64) -> u64 {
+    fn divisions(&self, bytes: u64) -> u64 {
         let interval = bytes.max(1).ilog2().saturating_sub(20).min(15);
         self.roundup_power2_divisions[interval as usize]
+    }
+
+    /// The bytes of a block for a request: a multiple of 512 bytes, or a step between powers of two.
+    #[inline]
+    pub fn rounded(&self, asked: u64) -> u64 {
+        if asked < MIN_BLOCK {
+            return MIN_BLOCK;
+        }
+        let divisions = self.divisions(asked);
+        if divisions <= 1 || asked <= MIN_BLOCK * divisions {
+            return asked.next_multiple_of(MIN_BLOCK);
+        }
+        if asked.is_power_of_two() {
+            return asked;
+        }
+        // Equal steps between the powers of two on both sides; above 512 bytes a division, so never empty.
+        let step = (1 << asked.ilog2()) / divisions;
+        asked.next_multiple_of(step)
     }
 
     /// Addresses that an expandable segment reserves on a device of so many bytes, before whole pages.
