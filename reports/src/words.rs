@@ -175,7 +175,7 @@ pub fn on_simulation(simulated: usize, cases: usize) -> String {
     }
 }
 
-/// A reason as words: `needs-gpu-memory` reads `needs gpu memory`.
+/// A reason as words: `needs-workload` reads `needs workload`.
 pub fn reason(reason: &str) -> String {
     if reason.starts_with("needs-") { reason.replace('-', " ") } else { reason.into() }
 }
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(on_simulation(1, 1), "its case ran on cuda (simulated)");
         assert_eq!(on_simulation(2, 2), "its 2 cases ran on cuda (simulated)");
         assert_eq!(on_simulation(1, 2), "1 of its 2 cases ran on cuda (simulated)");
-        assert_eq!(reason("needs-gpu-memory"), "needs gpu memory");
+        assert_eq!(reason("needs-workload"), "needs workload");
         assert_eq!(reason("too noisy at f32 1000-10000"), "too noisy at f32 1000-10000");
         assert_eq!(short("abcdef", 4), "abc…");
         assert_eq!(short("ab cdef", 4), "ab…");

@@ -94,8 +94,6 @@ impl Claim {
             Some("editorial")
         } else if self.needs.contains(&Need::Gpu) {
             Some("needs-gpu")
-        } else if self.needs.contains(&Need::GpuMemory) {
-            Some("needs-gpu-memory")
         } else if self.kind == Kind::Performance && self.workloads().is_none() {
             Some("needs-workload")
         } else {
