@@ -149,7 +149,7 @@ fn a_block_that_a_stream_uses_waits_for_it() {
     allocator.record_stream(block, 7).unwrap();
     allocator.device_mut().hold_events(true);
     allocator.free(block).unwrap();
-    assert_eq!((allocator.statistics().live(), allocator.statistics()[Figure::Active].all.current), (0, 1));
+    assert_eq!((allocator.statistics().live(), allocator.statistics()[Figure::Active].all().current), (0, 1));
     assert_eq!(allocator.snapshot()[0].blocks[0].state, BlockState::PendingFree);
     let other = allocator.allocate(4 * MIB, 0).unwrap();
     assert_ne!(other, block);
@@ -190,7 +190,7 @@ fn expandable_segments_hold_whole_pages() {
     assert_eq!(reserved, [("cuMemAddressReserve", 19_327_352_832), ("cuMemCreate", 2 * MIB), ("cuMemMap", 2 * MIB)]);
     let large = allocator.allocate(GIB, 0).unwrap();
     assert_eq!(allocator.statistics().held(), 1_090_519_040 + 2 * MIB);
-    assert_eq!(allocator.statistics()[Figure::Segment].all.current, 0, "a segment that grows is not counted");
+    assert_eq!(allocator.statistics()[Figure::Segment].all().current, 0, "a segment that grows is not counted");
     for block in [small, large] {
         allocator.free(block).unwrap();
     }
@@ -235,7 +235,7 @@ fn private_pools_keep_to_themselves() {
     allocator.empty_cache().unwrap();
     assert_eq!(allocator.statistics().held(), 4 * MIB, "the pool may still be allocated to");
     assert!(allocator.snapshot().iter().all(|segment| segment.pool == pool));
-    let held = |allocator: &Allocator| allocator.statistics().reserved_bytes_by_private_pools[&pool].all.current;
+    let held = |allocator: &Allocator| allocator.statistics().reserved_bytes_by_private_pools[&pool].all().current;
     assert_eq!(held(&allocator), 4 << 20);
     allocator.release_pool(pool).unwrap();
     allocator.empty_cache().unwrap();
@@ -295,8 +295,8 @@ fn check(allocator: &Allocator, live: &[u64]) {
     let statistics = allocator.statistics();
     assert_eq!(sum(|segment| segment.size), statistics.held());
     assert_eq!(sum(|segment| segment.allocated), statistics.live());
-    assert_eq!(sum(|segment| segment.active) as i64, statistics[Figure::ActiveBytes].all.current);
-    assert_eq!(sum(|segment| segment.requested) as i64, statistics[Figure::RequestedBytes].all.current);
+    assert_eq!(sum(|segment| segment.active) as i64, statistics[Figure::ActiveBytes].all().current);
+    assert_eq!(sum(|segment| segment.requested) as i64, statistics[Figure::RequestedBytes].all().current);
     let mut end = 0;
     let mut seen = Vec::new();
     for segment in &segments {

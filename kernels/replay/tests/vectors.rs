@@ -6,8 +6,7 @@
 mod support;
 
 use kernels::memory::{
-    AllocError, BlockState, ByPool, CachingAllocator, DeviceError, DeviceMemory, Figure, Settings, Stat, Stream,
-    TorchVersion,
+    AllocError, BlockState, CachingAllocator, DeviceError, DeviceMemory, Figure, Settings, Stat, Stream, TorchVersion,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -207,8 +206,8 @@ impl Script {
         let all = self.allocator.statistics();
         let mut out = String::new();
         for figure in Figure::ALL {
-            let ByPool { all, small_pool, large_pool } = all[figure];
-            let (all, small, large) = (stat(all), stat(small_pool), stat(large_pool));
+            let by_pool = all[figure];
+            let (all, small, large) = (stat(by_pool.all()), stat(by_pool.small_pool()), stat(by_pool.large_pool()));
             writeln!(out, "{} all{{{all}}} small{{{small}}} large{{{large}}}", figure.name()).unwrap();
         }
         writeln!(

@@ -168,7 +168,7 @@ fn settled(mut entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 fn counted(statistics: &Statistics) -> Counted {
-    let now = |figure: Figure| statistics[figure].all.current.unsigned_abs();
+    let now = |figure: Figure| statistics[figure].all().current.unsigned_abs();
     Counted {
         allocated: now(Figure::AllocatedBytes),
         reserved: now(Figure::ReservedBytes),

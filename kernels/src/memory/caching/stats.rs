@@ -48,27 +48,67 @@ impl Stat {
 }
 
 /// One figure over all pools, over the small ones and over the large ones.
+///
+/// Two are kept, and of all pools together the peak alone: the rest are sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ByPool {
-    /// Over all pools.
-    pub all: Stat,
-    /// Over the pools of requests up to 1 MiB.
-    pub small_pool: Stat,
-    /// Over the others.
-    pub large_pool: Stat,
+    small: Count,
+    large: Count,
+    peak: i64,
+}
+
+/// A figure of one kind of pool; what was freed follows from the others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Count {
+    current: i64,
+    peak: i64,
+    allocated: i64,
+    /// What there was when the sums were reset.
+    at_reset: i64,
+}
+
+impl Count {
+    fn stat(self) -> Stat {
+        let Count { current, peak, allocated, at_reset } = self;
+        Stat { current, peak, allocated, freed: at_reset + allocated - current }
+    }
 }
 
 impl ByPool {
+    /// Over all pools.
+    pub fn all(&self) -> Stat {
+        let (small, large) = (self.small_pool(), self.large_pool());
+        Stat {
+            current: small.current + large.current,
+            peak: self.peak,
+            allocated: small.allocated + large.allocated,
+            freed: small.freed + large.freed,
+        }
+    }
+
+    /// Over the pools of requests up to 1 MiB.
+    pub fn small_pool(&self) -> Stat {
+        self.small.stat()
+    }
+
+    /// Over the others.
+    pub fn large_pool(&self) -> Stat {
+        self.large.stat()
+    }
+
     #[inline]
     pub(super) fn add(&mut self, small: bool, amount: u64) {
-        self.all.add(amount);
-        self.of(small).add(amount);
+        let amount = amount as i64;
+        let count = self.of(small);
+        count.current += amount;
+        count.allocated += amount;
+        count.peak = count.peak.max(count.current);
+        self.peak = self.peak.max(self.small.current + self.large.current);
     }
 
     #[inline]
     pub(super) fn take(&mut self, small: bool, amount: u64) {
-        self.all.take(amount);
-        self.of(small).take(amount);
+        self.of(small).current -= amount as i64;
     }
 
     /// One change, up or down.
@@ -82,16 +122,25 @@ impl ByPool {
     }
 
     #[inline]
-    fn of(&mut self, small: bool) -> &mut Stat {
-        if small { &mut self.small_pool } else { &mut self.large_pool }
+    fn of(&mut self, small: bool) -> &mut Count {
+        if small { &mut self.small } else { &mut self.large }
     }
 
-    fn stats(&mut self) -> [&mut Stat; 3] {
-        [&mut self.all, &mut self.small_pool, &mut self.large_pool]
+    fn reset_peak(&mut self) {
+        self.small.peak = self.small.current;
+        self.large.peak = self.large.current;
+        self.peak = self.small.current + self.large.current;
+    }
+
+    fn reset_accumulated(&mut self) {
+        for count in [&mut self.small, &mut self.large] {
+            count.allocated = 0;
+            count.at_reset = count.current;
+        }
     }
 
     fn entries(self) -> [(&'static str, Stat); 3] {
-        [("all", self.all), ("small_pool", self.small_pool), ("large_pool", self.large_pool)]
+        [("all", self.all()), ("small_pool", self.small_pool()), ("large_pool", self.large_pool())]
     }
 }
 
@@ -193,22 +242,22 @@ impl IndexMut<Figure> for Statistics {
 impl Statistics {
     /// Bytes live now.
     pub fn live(&self) -> u64 {
-        self[Figure::AllocatedBytes].all.current.unsigned_abs()
+        self[Figure::AllocatedBytes].all().current.unsigned_abs()
     }
 
     /// Bytes held now.
     pub fn held(&self) -> u64 {
-        self[Figure::ReservedBytes].all.current.unsigned_abs()
+        self[Figure::ReservedBytes].all().current.unsigned_abs()
     }
 
     /// The most bytes that were live at once.
     pub fn peak_live(&self) -> u64 {
-        self[Figure::AllocatedBytes].all.peak.unsigned_abs()
+        self[Figure::AllocatedBytes].all().peak.unsigned_abs()
     }
 
     /// The most bytes that were held at once.
     pub fn peak_held(&self) -> u64 {
-        self[Figure::ReservedBytes].all.peak.unsigned_abs()
+        self[Figure::ReservedBytes].all().peak.unsigned_abs()
     }
 
     /// Every figure under the name that `torch.cuda.memory_stats()` gives it, such as `allocated_bytes.all.current`.
@@ -244,12 +293,16 @@ impl Statistics {
 
     /// Every peak becomes what is there now.
     pub(super) fn reset_peak(&mut self) {
-        self.each(Stat::reset_peak);
+        self.each_by_pool(ByPool::reset_peak);
+        self.oversize_allocations.reset_peak();
+        self.oversize_segments.reset_peak();
     }
 
     /// Every sum and every counter of events becomes 0.
     pub(super) fn reset_accumulated(&mut self) {
-        self.each(Stat::reset_accumulated);
+        self.each_by_pool(ByPool::reset_accumulated);
+        self.oversize_allocations.reset_accumulated();
+        self.oversize_segments.reset_accumulated();
         self.num_alloc_retries = 0;
         self.num_ooms = 0;
         self.num_sync_all_streams = 0;
@@ -258,10 +311,8 @@ impl Statistics {
         self.num_oom_rejections = 0;
     }
 
-    fn each(&mut self, change: impl Fn(&mut Stat)) {
-        let by_pool = self.by_pool.iter_mut().chain(self.reserved_bytes_by_private_pools.values_mut());
-        by_pool.flat_map(ByPool::stats).for_each(&change);
-        change(&mut self.oversize_allocations);
-        change(&mut self.oversize_segments);
+    fn each_by_pool(&mut self, change: fn(&mut ByPool)) {
+        let private = self.reserved_bytes_by_private_pools.values_mut();
+        self.by_pool.iter_mut().chain(private).for_each(change);
     }
 }
