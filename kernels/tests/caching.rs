@@ -278,7 +278,8 @@ fn an_allocator_can_start_with_what_a_snapshot_shows() {
     let mut device = BareAddresses::new(GIB);
     assert_eq!(device.allocate(20 * MIB), Ok(segment.address));
     let settings = Settings::new(TorchVersion::DEFAULT);
-    let mut allocator = CachingAllocator::with_segments(device, settings.clone(), &[segment.clone()]).unwrap();
+    let mut allocator =
+        CachingAllocator::with_segments(device, settings.clone(), std::slice::from_ref(&segment)).unwrap();
     assert_eq!((allocator.statistics().live(), allocator.statistics().held()), (4 * MIB, 20 * MIB));
     assert_eq!(allocator.allocate(8 * MIB, 0), Ok(segment.address + 4 * MIB));
     allocator.free(segment.address).unwrap();

@@ -19,10 +19,12 @@ fn launch(mode: &str) -> Launch {
         title: "A fake".into(),
         start: Vec::new(),
         devices: vec!["cpu".into()],
+        instruments: Vec::new(),
         missing: "the fake is not there: python3 is needed".into(),
     };
     let words = ["python3".into(), "-u".into(), script.into(), mode.into()].to_vec();
-    Launch { subject, device: "cpu".into(), threads: 1, command: CommandLine { words, environment: Vec::new() } }
+    let command = CommandLine { words, environment: Vec::new() };
+    Launch { subject, device: "cpu".into(), threads: 1, command, unavailable: None }
 }
 
 /// A case before, one that provokes the fake, and one after.

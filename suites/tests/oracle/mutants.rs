@@ -22,6 +22,10 @@ impl<S: Side> Side for Mutant<S> {
         self.side.reset()
     }
 
+    fn release(&mut self, handle: &Handle) -> Result<(), String> {
+        self.side.release(handle)
+    }
+
     fn call(&mut self, op: &Op) -> Result<Value, Fail> {
         let wrong = (self.bug)(&mut self.side, op);
         self.side.call(wrong.as_ref().unwrap_or(op))

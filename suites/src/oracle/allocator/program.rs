@@ -314,9 +314,7 @@ mod tests {
 
     #[test]
     fn stale_requests_of_free_blocks_alone_are_left_out() {
-        let segments = |stale: i64| -> Value {
-            vec![4096, 1024, 1, 0, 2, 512, stale, 0, 512, 7, 2].into_iter().map(i64::from).collect::<Vec<i64>>().into()
-        };
+        let segments = |stale: i64| -> Value { vec![4096, 1024, 1, 0, 2, 512, stale, 0, 512, 7, 2].into() };
         assert_eq!(without_stale_requests(segments(9)), without_stale_requests(segments(0)));
         assert_eq!(without_stale_requests(segments(0)), segments(0));
     }
