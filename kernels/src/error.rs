@@ -18,6 +18,10 @@ pub enum ErrorKind {
     Index,
     /// An argument whose value makes no sense, such as a step of zero.
     Value,
+    /// Tensors on different devices, or a device that refused.
+    Device,
+    /// What this engine, or this machine, does not have.
+    Unsupported,
 }
 
 impl ErrorKind {
@@ -30,6 +34,8 @@ impl ErrorKind {
             ErrorKind::OutOfMemory => "out-of-memory",
             ErrorKind::Index => "index",
             ErrorKind::Value => "value",
+            ErrorKind::Device => "device",
+            ErrorKind::Unsupported => "unsupported",
         }
     }
 }

@@ -9,6 +9,8 @@
 
 mod backend;
 mod cpu;
+pub mod cuda;
+mod device;
 mod dtype;
 mod element;
 mod error;
@@ -22,6 +24,7 @@ mod sharing;
 mod storage;
 mod tensor;
 
+pub use device::Device;
 pub use dtype::{DType, Rank};
 pub use error::{Error, ErrorKind, Result};
 pub use layout::Layout;

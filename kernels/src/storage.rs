@@ -1,6 +1,8 @@
-//! A block of host memory and its version counter.
+//! A block of memory and its version counter.
 
 use crate::backend::Operand;
+use crate::cuda::Cuda;
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
@@ -16,12 +18,81 @@ pub const ALIGNMENT: usize = 64;
 /// The bytes requested of the system are exactly those of the elements. No elements need no block: its address is 0.
 #[derive(Debug)]
 pub struct Storage {
+    /// Where it lies; for a device an address there, which is never followed here.
     block: Option<NonNull<u8>>,
+    place: Place,
     bytes: usize,
     version: Cell<u64>,
 }
 
+/// Who gave the block.
+#[derive(Debug)]
+enum Place {
+    Host,
+    /// Page-locked host memory of a device's pinned allocator.
+    Pinned(Cuda),
+    Device(Cuda),
+}
+
 impl Storage {
+    /// A block on a device.
+    ///
+    /// # Errors
+    /// As of [`Storage::empty`]; [`ErrorKind::Device`] for what the driver refuses.
+    pub(crate) fn empty_on(device: &Device, numel: usize, dtype: DType) -> Result<Storage> {
+        match device {
+            Device::Cpu => Storage::empty(numel, dtype),
+            Device::Cuda(cuda) => Storage::of(Place::Device(cuda.clone()), numel, dtype, |bytes| {
+                let address = cuda.allocate(bytes)?;
+                Ok(NonNull::new(std::ptr::with_exposed_provenance_mut(address as usize)))
+            }),
+        }
+    }
+
+    /// A block of page-locked host memory.
+    ///
+    /// # Errors
+    /// As of [`Storage::empty_on`].
+    pub(crate) fn empty_pinned(cuda: &Cuda, numel: usize, dtype: DType) -> Result<Storage> {
+        Storage::of(Place::Pinned(cuda.clone()), numel, dtype, |bytes| cuda.allocate_pinned(bytes).map(Some))
+    }
+
+    fn of(
+        place: Place,
+        numel: usize,
+        dtype: DType,
+        take: impl FnOnce(u64) -> Result<Option<NonNull<u8>>>,
+    ) -> Result<Storage> {
+        let bytes = numel.checked_mul(dtype.element_size()).ok_or_else(|| {
+            Error::new(ErrorKind::OutOfMemory, format!("{numel} elements of {dtype} asked: their bytes cannot be counted"))
+        })?;
+        let block = if bytes == 0 { None } else { take(bytes as u64)? };
+        Ok(Storage { block, place, bytes, version: Cell::new(0) })
+    }
+
+    /// The device that it lies on.
+    pub fn device(&self) -> Device {
+        match &self.place {
+            Place::Host | Place::Pinned(_) => Device::Cpu,
+            Place::Device(cuda) => Device::Cuda(cuda.clone()),
+        }
+    }
+
+    /// The CUDA device that it lies on, where it does.
+    pub(crate) fn cuda(&self) -> Option<&Cuda> {
+        if let Place::Device(cuda) = &self.place { Some(cuda) } else { None }
+    }
+
+    /// The device whose pinned allocator gave it, where one did.
+    pub(crate) fn pinned_by(&self) -> Option<&Cuda> {
+        if let Place::Pinned(cuda) = &self.place { Some(cuda) } else { None }
+    }
+
+    /// The block of host memory; nothing where there is none, or it lies on a device.
+    pub(crate) fn host_block(&self) -> Option<NonNull<u8>> {
+        self.block.filter(|_| self.cuda().is_none())
+    }
+
     /// A block for `numel` elements of `dtype`, not written.
     ///
     /// # Errors
@@ -36,7 +107,7 @@ impl Storage {
         };
         let bytes = numel.checked_mul(size).ok_or_else(|| out_of_memory("storage size calculation overflowed"))?;
         if bytes == 0 {
-            return Ok(Storage { block: None, bytes, version: Cell::new(0) });
+            return Ok(Storage { block: None, place: Place::Host, bytes, version: Cell::new(0) });
         }
         let request = alloc::Layout::from_size_align(bytes, ALIGNMENT)
             .map_err(|_| out_of_memory("more bytes than one block can have"))?;
@@ -47,7 +118,7 @@ impl Storage {
         let block =
             NonNull::new(std::hint::black_box(block)).ok_or_else(|| out_of_memory("the system does not give them"))?;
         advise_large_pages(block, bytes);
-        Ok(Storage { block: Some(block), bytes, version: Cell::new(0) })
+        Ok(Storage { block: Some(block), place: Place::Host, bytes, version: Cell::new(0) })
     }
 
     /// Address of the first byte; 0 for no bytes.
@@ -60,9 +131,9 @@ impl Storage {
         self.bytes
     }
 
-    /// A copy of `length` bytes from `start`; fewer where the block ends before.
+    /// A copy of `length` bytes from `start`; fewer where the block ends before, none where it is not host memory.
     pub(crate) fn copy_bytes(&self, start: usize, length: usize) -> Vec<u8> {
-        let Some(block) = self.block else { return Vec::new() };
+        let Some(block) = self.host_block() else { return Vec::new() };
         let start = start.min(self.bytes);
         let length = length.min(self.bytes - start);
         // SAFETY: the range lies in the block, which lives as long as the borrow of the storage; any byte is a valid u8,
@@ -136,6 +207,11 @@ fn advise_large_pages(_: NonNull<u8>, _: usize) {}
 impl Drop for Storage {
     fn drop(&mut self) {
         let Some(block) = self.block else { return };
+        match &self.place {
+            Place::Host => {}
+            Place::Pinned(cuda) => return cuda.free_pinned(block),
+            Place::Device(cuda) => return cuda.free(block.as_ptr().expose_provenance() as u64),
+        }
         // SAFETY: `empty` allocated the block with this size and alignment, which were valid there, and nothing else
         // frees it.
         unsafe { alloc::dealloc(block.as_ptr(), alloc::Layout::from_size_align_unchecked(self.bytes, ALIGNMENT)) }

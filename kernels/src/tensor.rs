@@ -1,6 +1,7 @@
 //! The handle.
 
 use crate::backend::Operand;
+use crate::device::Device;
 use crate::dtype::{DType, Rank};
 use crate::error::Result;
 use crate::layout::Layout;
@@ -30,11 +31,30 @@ enum Counter {
 }
 
 impl Tensor {
-    /// A tensor on a storage of its own, not written.
+    /// A tensor on a storage of its own in host memory, not written.
     pub(crate) fn allocate(layout: Layout, dtype: DType) -> Result<Tensor> {
-        let storage = Rc::new(Storage::empty(layout.numel(), dtype)?);
+        let storage = Storage::empty(layout.numel(), dtype)?;
+        Tensor::on(storage, layout, dtype)
+    }
+
+    /// A tensor on a storage of its own, on the device of this one, not written.
+    pub(crate) fn allocate_beside(&self, layout: Layout, dtype: DType) -> Result<Tensor> {
+        match self.storage().cuda() {
+            None => Tensor::allocate(layout, dtype),
+            Some(cuda) => Tensor::allocate_on(&Device::Cuda(cuda.clone()), layout, dtype),
+        }
+    }
+
+    /// A tensor on a storage of its own, on a device, not written.
+    pub(crate) fn allocate_on(device: &Device, layout: Layout, dtype: DType) -> Result<Tensor> {
+        let storage = Storage::empty_on(device, layout.numel(), dtype)?;
+        Tensor::on(storage, layout, dtype)
+    }
+
+    /// A tensor on a storage that is its own.
+    pub(crate) fn on(storage: Storage, layout: Layout, dtype: DType) -> Result<Tensor> {
         storage.check_holds(&layout, dtype)?;
-        Ok(Tensor(Rc::new(Node { storage, layout, dtype, counter: Counter::OfStorage })))
+        Ok(Tensor(Rc::new(Node { storage: Rc::new(storage), layout, dtype, counter: Counter::OfStorage })))
     }
 
     /// Another handle to the same tensor: nothing is copied, and nothing tells the two apart.

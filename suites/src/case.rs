@@ -2,7 +2,7 @@
 
 use crate::claims::Need;
 use crate::probe::{Probe, Stop};
-use crate::record::SIMULATED;
+use crate::record::CPU;
 use std::time::Duration;
 
 type Run = Box<dyn Fn(&Probe) -> Result<(), Stop> + Send + Sync>;
@@ -61,7 +61,7 @@ impl Case {
         self
     }
 
-    /// It looks at device memory, so that it runs on a device; a simulated one will do.
+    /// It looks at device memory, so that it runs on a CUDA device; a simulated one will do.
     pub fn uses_device_memory(mut self) -> Case {
         self.needs.push(Need::GpuMemory);
         self
@@ -69,9 +69,9 @@ impl Case {
 
     /// Whether a launch on this device is the one that runs it for a subject with these devices.
     pub fn runs_on(&self, device: &str, devices: &[String]) -> bool {
-        let simulated = device == SIMULATED;
         // A subject without device memory says so on the device that it has.
-        simulated == (self.needs.contains(&Need::GpuMemory) && devices.iter().any(|device| device == SIMULATED))
+        let on_a_gpu = self.needs.contains(&Need::GpuMemory) && devices.iter().any(|device| device != CPU);
+        on_a_gpu == (device != CPU)
     }
 
     /// It counts heap blocks with [`Probe::account`].

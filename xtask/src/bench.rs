@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use suites::bench::{Bench, Finished};
-use suites::record::Record;
+use suites::record::{CPU, Record};
 use suites::run::{Conformance, Launch, Places, choose, subjects};
 
 /// Check every claim, measure what it costs, and render the report
@@ -67,7 +67,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let all = subjects(&places)?;
     choose(all.clone(), &args.require).map_err(Failure::Usage)?;
     // Results are checked against the reference's, so it runs whoever else is chosen.
-    if !launches.iter().any(|launch| launch.subject.id == suites::judge::REFERENCE) {
+    let canary = |launch: &Launch| launch.subject.id == suites::judge::REFERENCE && launch.device == CPU;
+    if !launches.iter().any(canary) {
         let reference = choose(all.clone(), &[suites::judge::REFERENCE.to_owned()]).map_err(Failure::Failed)?;
         launches.splice(0..0, reference.into_iter().map(|subject| Launch::new(subject, 1, &places)));
     }
@@ -98,7 +99,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         limits: crate::limits::time,
         measurer: &[program.into(), crate::measure::COMMAND.into()],
         commit: commit(),
-        toolchain: first_line(Command::new("rustc").arg("--version")).unwrap_or_default(),
+        toolchain: toolchain(),
         progress: &console,
         stop: &STOP,
     };
@@ -113,7 +114,7 @@ fn require(launches: &[Launch], required: &[String], places: &Places) -> Result<
         let running = Conformance::start(launch, &places.target);
         running.record().missing.as_ref().map(|missing| format!("{} is required: {missing}", launch.subject.id))
     };
-    let wanted = launches.iter().filter(|one| !one.is_simulated() && required.contains(&one.subject.id));
+    let wanted = launches.iter().filter(|one| one.device == CPU && required.contains(&one.subject.id));
     let missing: Vec<String> = wanted.filter_map(missing).collect();
     if missing.is_empty() { Ok(()) } else { Err(Failure::Missing(missing.join("; "))) }
 }
@@ -141,11 +142,17 @@ fn tell(args: &Args, finished: Finished, site: PathBuf) -> Result<(), Failure> {
     Ok(())
 }
 
-fn commit() -> Option<String> {
+/// The commit of the working tree; `+` marks uncommitted changes.
+pub fn commit() -> Option<String> {
     let git = |words: &[&str]| first_line(Command::new("git").args(words).current_dir(root()));
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
     let changed = git(&["status", "--porcelain"]).is_some();
     Some(if changed { commit + "+" } else { commit })
+}
+
+/// The compiler that builds the Rust subjects.
+pub fn toolchain() -> String {
+    first_line(Command::new("rustc").arg("--version")).unwrap_or_default()
 }
 
 /// The first line that a command prints; nothing when it fails or prints nothing.

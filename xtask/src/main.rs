@@ -4,13 +4,16 @@ mod bench;
 mod claims;
 mod conformance;
 mod console;
+mod device_check;
 mod differential;
 mod errata;
 mod limits;
 mod lint;
 mod measure;
+mod nvrtc;
 mod options;
 mod places;
+mod ptx;
 mod replay;
 mod report;
 mod setup;
@@ -26,7 +29,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version, max_term_width = 100)]
 #[command(after_help = "Start with: cargo xtask bench --setup\n\n\
-    Exit status: 0 done; 1 something failed; 2 the command line is wrong; 3 a required subject is missing; \
+    Exit status: 0 done; 1 something failed; 2 the command line is wrong; 3 a required subject or library is missing; \
     130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
@@ -42,6 +45,8 @@ enum Command {
     Claims(claims::Args),
     Replay(replay::Args),
     Differential(differential::Args),
+    DeviceCheck(device_check::Args),
+    Ptx(ptx::Args),
     Subjects(subjects::Args),
     Setup(setup::Args),
     Test(test::Args),
@@ -63,6 +68,8 @@ fn main() -> ExitCode {
         Command::Claims(args) => claims::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Differential(args) => differential::run(&args),
+        Command::DeviceCheck(args) => device_check::run(&args),
+        Command::Ptx(args) => ptx::run(&args),
         Command::Subjects(args) => subjects::run(&args),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

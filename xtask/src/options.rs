@@ -5,6 +5,7 @@ use crate::places;
 use std::path::PathBuf;
 use suites::case::Case;
 use suites::claims::{Catalogue, Claim, catalogue};
+use suites::record::{CPU, CUDA, SIMULATED};
 use suites::run::{Launch, Places, choose, subjects};
 use suites::workloads::WORKLOADS;
 
@@ -14,6 +15,9 @@ pub struct Which {
     /// Only these subjects, separated by commas [default: all in suites/subjects/subjects.toml]
     #[arg(long, value_delimiter = ',', value_name = "SUBJECT")]
     pub subject: Vec<String>,
+    /// On these devices, separated by commas: cpu, cuda (a real one), simulated
+    #[arg(long, value_delimiter = ',', value_name = "DEVICE", default_values = ["cpu", "simulated"])]
+    pub device: Vec<On>,
     /// Python interpreter for the Python subjects [default: the active environment, else the one that `setup` made,
     /// else python3]
     #[arg(long, value_name = "PATH")]
@@ -26,11 +30,33 @@ impl Which {
     pub fn launches(&self, made: Option<PathBuf>, cases: &[Case]) -> Result<(Places, Vec<Launch>), Failure> {
         let places = places::find(made.as_deref().or(self.python.as_deref()))?;
         let chosen = choose(subjects(&places)?, &self.subject).map_err(Failure::Usage)?;
+        let devices: Vec<String> = self.device.iter().map(|on| on.device().to_owned()).collect();
         let mut launches: Vec<Launch> =
-            chosen.iter().flat_map(|subject| Launch::on_every_device(subject, &places)).collect();
+            chosen.iter().flat_map(|subject| Launch::on_devices(subject, &devices, &places)).collect();
         let is_used = |launch: &Launch| cases.iter().any(|case| case.runs_on(&launch.device, &launch.subject.devices));
         launches.retain(|launch| !launch.is_simulated() || is_used(launch));
         Ok((places, launches))
+    }
+}
+
+/// A device to run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum On {
+    /// The processor
+    Cpu,
+    /// A real CUDA device
+    Cuda,
+    /// A simulated CUDA device, which has bytes and no times
+    Simulated,
+}
+
+impl On {
+    fn device(self) -> &'static str {
+        match self {
+            On::Cpu => CPU,
+            On::Cuda => CUDA,
+            On::Simulated => SIMULATED,
+        }
     }
 }
 

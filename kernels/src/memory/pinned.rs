@@ -141,6 +141,32 @@ impl<H: HostMemory> PinnedAllocator<H> {
         Ok(())
     }
 
+    /// Returns everything to the host, whatever is in use, and goes on where it refuses. The allocator is of no use
+    /// afterwards. Gives the refusals.
+    pub(crate) fn give_all_back(&mut self) -> Vec<AllocError> {
+        let mut refused = Vec::new();
+        for (event, _) in std::mem::take(&mut self.events) {
+            refused.extend(self.host.event_done(event).err());
+        }
+        for (_, place) in std::mem::take(&mut self.by_address) {
+            let Block { address, origin, .. } = self.blocks[place];
+            refused.extend(self.return_to_host(address, origin).err());
+        }
+        if let Some((_, end)) = self.reserved.take() {
+            refused.extend(self.host.free(end - self.settings.reserve_segment).err());
+        }
+        self.free.iter_mut().for_each(Vec::clear);
+        refused.into_iter().map(AllocError::from).collect()
+    }
+
+    fn return_to_host(&mut self, address: u64, origin: Origin) -> Result<(), DeviceError> {
+        match origin {
+            Origin::Allocated => self.host.free(address),
+            Origin::Registered => self.host.unregister(address),
+            Origin::Reserved => Ok(()),
+        }
+    }
+
     /// The figures.
     pub fn statistics(&self) -> PinnedStatistics {
         let sum = |of: fn(&(Stat, Stat)) -> Stat| {
@@ -264,11 +290,7 @@ impl<H: HostMemory> PinnedAllocator<H> {
 
     fn give_up(&mut self, place: usize) -> Result<(), AllocError> {
         let Block { address, size, origin, .. } = self.blocks[place];
-        match origin {
-            Origin::Allocated => self.host.free(address)?,
-            Origin::Registered => self.host.unregister(address)?,
-            Origin::Reserved => {}
-        }
+        self.return_to_host(address, origin)?;
         self.by_address.remove(&address);
         self.allocations.take(1);
         self.allocated_bytes.take(size);

@@ -24,7 +24,7 @@ impl Tensor {
         let dtype = promoted(parts).unwrap_or(first.dtype());
         let joined: Vec<&Tensor> = parts.iter().copied().filter(|part| part.shape() != [0]).collect();
         let Some(&model) = joined.first() else {
-            return Tensor::allocate(Layout::contiguous(&[0])?, dtype);
+            return first.allocate_beside(Layout::contiguous(&[0])?, dtype);
         };
         let along = model.layout().dim(dim)?;
         for part in &joined {
@@ -40,12 +40,12 @@ impl Tensor {
         }
         let mut shape = model.shape().to_vec();
         shape[along] = joined.iter().map(|part| part.shape()[along]).sum();
-        let out = Tensor::allocate(Layout::contiguous(&shape)?, dtype)?;
+        let out = model.allocate_beside(Layout::contiguous(&shape)?, dtype)?;
         let mut start = 0;
         for part in joined {
             let length = part.shape()[along] as i64;
             let place = out.layout().narrow(along as i64, start, length)?;
-            backend().copy(out.operand_as(&place)?, part.operand()?)?;
+            backend(&[&out, part])?.copy(out.operand_as(&place)?, part.operand()?)?;
             start += length;
         }
         Ok(out)
@@ -69,10 +69,10 @@ impl Tensor {
         }
         let mut shape = first.shape().to_vec();
         shape.insert(along, parts.len());
-        let out = Tensor::allocate(Layout::contiguous(&shape)?, promoted(parts).unwrap_or(first.dtype()))?;
+        let out = first.allocate_beside(Layout::contiguous(&shape)?, promoted(parts).unwrap_or(first.dtype()))?;
         for (index, part) in parts.iter().enumerate() {
             let place = out.layout().select(along as i64, index as i64)?;
-            backend().copy(out.operand_as(&place)?, part.operand()?)?;
+            backend(&[&out, part])?.copy(out.operand_as(&place)?, part.operand()?)?;
         }
         Ok(out)
     }
@@ -107,8 +107,8 @@ impl Tensor {
     }
 
     fn converted(&self, layout: Layout, dtype: DType) -> Result<Tensor> {
-        let out = Tensor::allocate(layout, dtype)?;
-        backend().copy(out.operand()?, self.operand()?)?;
+        let out = self.allocate_beside(layout, dtype)?;
+        backend(&[&out])?.copy(out.operand()?, self.operand()?)?;
         Ok(out)
     }
 }

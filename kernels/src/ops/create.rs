@@ -43,7 +43,7 @@ impl Tensor {
         let value = value.into();
         check_fits(value, dtype)?;
         let out = Tensor::empty(shape, dtype)?;
-        backend().fill(out.operand()?, value)?;
+        backend(&[&out])?.fill(out.operand()?, value)?;
         Ok(out)
     }
 
@@ -75,7 +75,7 @@ impl Tensor {
             return Err(Error::new(ErrorKind::DType, "a range of bools asked; choose a dtype of numbers"));
         }
         let out = Tensor::empty(&[count], dtype)?;
-        backend().ramp(out.operand()?, start, step)?;
+        backend(&[&out])?.ramp(out.operand()?, start, step)?;
         Ok(out)
     }
 
@@ -101,7 +101,7 @@ impl Tensor {
             values.iter().try_for_each(|value| check_fits(*value, dtype))?;
         }
         let out = Tensor::allocate(layout, dtype)?;
-        backend().write(out.operand()?, values)?;
+        backend(&[&out])?.write(out.operand()?, values)?;
         Ok(out)
     }
 }

@@ -1,7 +1,7 @@
 //! How elementwise operations meet: broadcasting, promotion and overlap, for results in place and in new storage alike.
 
 use super::backend;
-use crate::backend::{Binary, Comparison, Operand, Second, Unary};
+use crate::backend::{Backend, Binary, Comparison, Operand, Second, Unary};
 use crate::dtype::{DType, Rank};
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
@@ -80,12 +80,12 @@ fn compute(operation: Binary, out: Option<&Tensor>, a: &Tensor, b: Other<'_>) ->
     // A result of a wider dtype is computed beside the output and converted into it.
     let target = match out {
         Some(out) if out.dtype() == dtype => out.share(),
-        _ => Tensor::allocate(pair.result(&shape)?, dtype)?,
+        _ => a.allocate_beside(pair.result(&shape)?, dtype)?,
     };
-    backend().binary(operation, target.operand()?, pair.first.operand()?, pair.second()?)?;
+    pair.backend(&target)?.binary(operation, target.operand()?, pair.first.operand()?, pair.second()?)?;
     match out {
         Some(out) if out.dtype() != dtype => {
-            backend().copy(out.operand()?, target.operand()?)?;
+            backend(&[out])?.copy(out.operand()?, target.operand()?)?;
             Ok(out.share())
         }
         _ => Ok(target),
@@ -103,8 +103,8 @@ fn no_difference_of_bools() -> Error {
 pub(super) fn compare(comparison: Comparison, a: &Tensor, b: Other<'_>) -> Result<Tensor> {
     let shape = b.broadcast_shape(a)?;
     let pair = Pair::new(a, b, DType::result_type(a.ranked(), b.ranked()), &shape)?;
-    let out = Tensor::allocate(pair.result(&shape)?, DType::Bool)?;
-    backend().compare(comparison, out.operand()?, pair.first.operand()?, pair.second()?)?;
+    let out = a.allocate_beside(pair.result(&shape)?, DType::Bool)?;
+    pair.backend(&out)?.compare(comparison, out.operand()?, pair.first.operand()?, pair.second()?)?;
     Ok(out)
 }
 
@@ -144,6 +144,14 @@ impl Pair {
             Prepared::Tensor(second) => Layout::of_result(shape, &[self.first.own(), second.own()]),
             // PyTorch sees a tensor of no dimensions here, which is not of the shape of the first.
             Prepared::Number(_) => Layout::of_result(shape, &[self.first.own(), &Layout::contiguous(&[])?]),
+        }
+    }
+
+    /// Where the operation runs that writes into `out`.
+    fn backend<'a>(&'a self, out: &'a Tensor) -> Result<&'a dyn Backend> {
+        match &self.second {
+            Prepared::Tensor(second) => backend(&[out, &self.first.tensor, &second.tensor]),
+            Prepared::Number(_) => backend(&[out, &self.first.tensor]),
         }
     }
 
@@ -187,6 +195,11 @@ impl Broadcast {
         Ok(Broadcast { tensor, layout })
     }
 
+    /// The tensor, converted.
+    pub(super) fn tensor(&self) -> &Tensor {
+        &self.tensor
+    }
+
     /// The layout before it was broadcast, after it was converted: the one that decides the order of a result.
     pub(super) fn own(&self) -> &Layout {
         self.tensor.layout()
@@ -199,15 +212,15 @@ impl Broadcast {
 
 /// An operation of one input, in new storage.
 pub(super) fn unary(operation: Unary, a: &Tensor) -> Result<Tensor> {
-    let out = Tensor::allocate(Layout::of_result(a.shape(), &[a.layout()])?, a.dtype())?;
-    backend().unary(operation, out.operand()?, a.operand()?)?;
+    let out = a.allocate_beside(Layout::of_result(a.shape(), &[a.layout()])?, a.dtype())?;
+    backend(&[a])?.unary(operation, out.operand()?, a.operand()?)?;
     Ok(out)
 }
 
 /// The same with the input as the output; counts one write.
 pub(super) fn unary_(operation: Unary, a: &Tensor) -> Result<()> {
     overlap::check_output(a)?;
-    backend().unary(operation, a.operand()?, a.operand()?)?;
+    backend(&[a])?.unary(operation, a.operand()?, a.operand()?)?;
     a.bump_version();
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What can be seen of a tensor without changing it.
 
 use super::backend;
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::scalar::Scalar;
@@ -37,6 +38,11 @@ impl Tensor {
         self.layout().is_contiguous()
     }
 
+    /// The device that the elements are on.
+    pub fn device(&self) -> Device {
+        self.storage().device()
+    }
+
     /// Address of the first element; 0 for a tensor without elements.
     pub fn data_ptr(&self) -> usize {
         if self.numel() == 0 { 0 } else { self.storage_ptr() + self.offset() * self.element_size() }
@@ -52,12 +58,13 @@ impl Tensor {
         self.storage().bytes()
     }
 
-    /// All values in row-major order.
+    /// All values in row-major order; from a device they are copied first.
     ///
     /// # Errors
     /// None for host memory.
     pub fn values(&self) -> Result<Vec<Scalar>> {
-        backend().read(self.operand()?)
+        let here = self.to_device(&Device::Cpu, false)?;
+        backend(&[&here])?.read(here.operand()?)
     }
 
     /// All elements in row-major order as bytes of this machine's order.
@@ -65,7 +72,7 @@ impl Tensor {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory) when the elements are scattered and there is no room to gather them.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let gathered = self.contiguous()?;
+        let gathered = self.to_device(&Device::Cpu, false)?.contiguous()?;
         let size = gathered.element_size();
         Ok(gathered.storage().copy_bytes(gathered.offset() * size, gathered.numel() * size))
     }
@@ -79,7 +86,7 @@ impl Tensor {
             return Ok(false);
         }
         let common = DType::promote(self.dtype(), other.dtype());
-        let (a, b) = (self.to(common)?, other.to(common)?);
-        backend().equal(a.operand()?, b.operand()?)
+        let (a, b) = (self.to_device(&Device::Cpu, false)?.to(common)?, other.to_device(&Device::Cpu, false)?.to(common)?);
+        backend(&[&a, &b])?.equal(a.operand()?, b.operand()?)
     }
 }

@@ -23,8 +23,8 @@ impl Tensor {
     /// [`ErrorKind::Index`] when a dimension is out of range or named twice.
     pub fn sum_over(&self, dims: &[i64]) -> Result<Tensor> {
         let over = self.dims(dims)?;
-        let out = Tensor::allocate(Layout::contiguous(self.layout().without(&over).shape())?, self.dtype().of_sum())?;
-        backend().reduce(Reduction::Sum, out.operand()?, self.operand()?, &over)?;
+        let out = self.allocate_beside(Layout::contiguous(self.layout().without(&over).shape())?, self.dtype().of_sum())?;
+        backend(&[self])?.reduce(Reduction::Sum, out.operand()?, self.operand()?, &over)?;
         Ok(out)
     }
 
@@ -86,8 +86,8 @@ impl Tensor {
 
     fn reduced(&self, reduction: Reduction) -> Result<Tensor> {
         let all: Vec<usize> = (0..self.layout().ndim()).collect();
-        let out = Tensor::allocate(Layout::contiguous(&[])?, self.dtype())?;
-        backend().reduce(reduction, out.operand()?, self.operand()?, &all)?;
+        let out = self.allocate_beside(Layout::contiguous(&[])?, self.dtype())?;
+        backend(&[self])?.reduce(reduction, out.operand()?, self.operand()?, &all)?;
         Ok(out)
     }
 }

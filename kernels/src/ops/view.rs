@@ -23,9 +23,9 @@ impl Tensor {
         match self.layout().reshaped(&sizes) {
             Some(layout) => self.with_layout(layout),
             None => {
-                let copy = Tensor::allocate(Layout::contiguous(&sizes)?, self.dtype())?;
+                let copy = self.allocate_beside(Layout::contiguous(&sizes)?, self.dtype())?;
                 let in_old_shape = Layout::contiguous(self.shape())?;
-                backend().copy(copy.operand_as(&in_old_shape)?, self.operand()?)?;
+                backend(&[self])?.copy(copy.operand_as(&in_old_shape)?, self.operand()?)?;
                 Ok(copy)
             }
         }

@@ -62,7 +62,7 @@ impl Tensor {
     pub fn fill_(&self, value: impl Into<Scalar>) -> Result<()> {
         let value = value.into();
         check_fits(value, self.dtype())?;
-        backend().fill(self.operand()?, value)?;
+        backend(&[self])?.fill(self.operand()?, value)?;
         self.bump_version();
         Ok(())
     }
@@ -87,8 +87,10 @@ impl Tensor {
             overlap::check_output(self)?;
             overlap::check_input(self, other)?;
             check_shape(self, &Layout::broadcast_shape(self.shape(), other.shape())?)?;
+            // A copy to another device goes there first, as it is.
+            let other = other.to_device(&self.device(), false)?;
             let layout = other.layout().broadcast_to(self.shape())?;
-            backend().copy(self.operand()?, other.operand_as(&layout)?)?;
+            backend(&[self, &other])?.copy(self.operand()?, other.operand_as(&layout)?)?;
         }
         self.bump_version();
         Ok(())

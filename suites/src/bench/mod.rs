@@ -12,7 +12,7 @@ use crate::claims::Catalogue;
 use crate::judge::{self, AGAIN, REFERENCE};
 use crate::log::LogWriter;
 use crate::progress::Progress;
-use crate::record::{FORMAT, Footer, Header, JUDGED, Limit, Loop, Record, Weather};
+use crate::record::{CPU, FORMAT, Footer, Header, JUDGED, Limit, Loop, Record, Weather};
 use crate::run::{Conformance, Launch};
 use crate::workloads::WORKLOADS;
 use count::Counted;
@@ -103,8 +103,8 @@ impl Bench<'_> {
             .launches
             .iter()
             .zip(&conformance)
-            // A simulated device has no times.
-            .filter(|(launch, running)| running.record().missing.is_none() && !launch.is_simulated())
+            // What needs a GPU is measured by the launch on the CPU, which finds it; a simulated device has no times.
+            .filter(|(launch, running)| running.record().missing.is_none() && launch.device == CPU)
             .map(|(launch, _)| launch)
             .collect();
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
@@ -148,7 +148,7 @@ impl Bench<'_> {
 
     /// The reference is the canary: a run in which it does not start says nothing of anyone.
     fn check_canary(&self, running: &[Conformance]) -> Result<(), String> {
-        let reference = running.iter().find(|one| one.record().subject == REFERENCE && !one.launch().is_simulated());
+        let reference = running.iter().find(|one| one.record().subject == REFERENCE && one.launch().device == CPU);
         match reference.map(|running| &running.record().missing) {
             None => {
                 Err("the reference subject is not among the launches, and without it nothing can be checked".into())

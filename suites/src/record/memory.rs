@@ -4,6 +4,12 @@ use super::{Outcome, Record};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// The processor and its memory.
+pub const CPU: &str = "cpu";
+
+/// A real CUDA device.
+pub const CUDA: &str = "cuda";
+
 /// The device that a simulation stands in for: its name says so wherever a result is shown.
 pub const SIMULATED: &str = "cuda (simulated)";
 

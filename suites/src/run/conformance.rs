@@ -4,7 +4,7 @@ use super::{Broken, Instruments, Launch, Session, Silence};
 use crate::case::Case;
 use crate::claims::Need;
 use crate::probe::{Gathered, Probe, Stop};
-use crate::record::{LaunchRecord, Outcome, OutcomeKind, Record};
+use crate::record::{CPU, LaunchRecord, Outcome, OutcomeKind, Record};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use subject::{Reply, Request};
@@ -104,7 +104,7 @@ impl<'a> Conformance<'a> {
         if case.needs.contains(&Need::Python) && !python {
             return (Err(Stop::Unsupported("this subject does not run Python".into())), None);
         }
-        if case.needs.contains(&Need::GpuMemory) && !self.launch.is_simulated() {
+        if case.needs.contains(&Need::GpuMemory) && self.launch.device == CPU {
             return (Err(Stop::Unsupported("this subject has no device memory".into())), None);
         }
         let mut session = match self.take(case) {

@@ -78,9 +78,6 @@ pub struct Launch {
     pub unavailable: Option<String>,
 }
 
-/// The variable with the bytes of the simulated device; where it is set, the device of a subject is simulated.
-const SIMULATED_MEMORY: &str = "TENSORMARK_SIMULATED_CUDA_MEMORY";
-
 /// Bytes of the simulated device where nothing else is asked for.
 pub const SIMULATED_BYTES: u64 = 80 << 30;
 
@@ -105,23 +102,26 @@ impl Launch {
     /// A launch of one thread on the simulated device, with so many bytes of device memory.
     pub fn simulated(subject: Subject, memory: u64, backing: Backing, places: &Places) -> Launch {
         let mut launch = Launch { device: SIMULATED.into(), ..Launch::new(subject, 1, places) };
-        launch.command.environment.push((SIMULATED_MEMORY.into(), memory.to_string().into()));
-        if launch.subject.instruments.iter().any(|instrument| instrument == "simulated-cuda") {
-            match simulated::prepare(&places.target, &places.python) {
-                Ok(simulation) => launch.command.environment.extend(simulation.environment(Some(memory), backing)),
-                Err(why) => launch.unavailable = Some(why),
-            }
+        let has = |instrument: &str| launch.subject.instruments.iter().any(|name| name == instrument);
+        let environment = if has("simulated-cuda") {
+            simulated::prepare(&places.target, &places.python).map(|ready| ready.environment(memory, backing))
+        } else {
+            simulated::driver(&places.target, memory, backing)
+        };
+        match environment {
+            Ok(environment) => launch.command.environment.extend(environment),
+            Err(why) => launch.unavailable = Some(why),
         }
         launch
     }
 
-    /// The launches of a subject, one on each of its devices.
-    pub fn on_every_device(subject: &Subject, places: &Places) -> Vec<Launch> {
+    /// The launches of a subject on those of these devices that it knows.
+    pub fn on_devices(subject: &Subject, devices: &[String], places: &Places) -> Vec<Launch> {
         let on = |device: &String| match device.as_str() {
             SIMULATED => Launch::simulated(subject.clone(), SIMULATED_BYTES, Backing::Host, places),
-            _ => Launch::new(subject.clone(), 1, places),
+            other => Launch { device: other.into(), ..Launch::new(subject.clone(), 1, places) },
         };
-        subject.devices.iter().map(on).collect()
+        subject.devices.iter().filter(|device| devices.contains(device)).map(on).collect()
     }
 
     /// Whether its device is simulated, so that it has no times.

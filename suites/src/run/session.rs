@@ -2,6 +2,7 @@
 
 use super::ledger::{self, Ledger};
 use super::{Launch, Process, Silence};
+use crate::record::CUDA;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -69,6 +70,9 @@ impl Session {
         if let Some(ledger) = &ledger {
             ledger.check(process.id())?;
         }
+        if launch.device == CUDA && !hello.devices.iter().any(|device| device == CUDA) {
+            return Err(no_device(&launch.subject.id));
+        }
         Ok(Session { process, hello, ledger })
     }
 
@@ -109,6 +113,15 @@ fn ask(process: &mut Process, request: &Request, limit: Duration) -> Result<Repl
         let start: String = reply.trim_end().chars().take(120).collect();
         Broken::Nonsense(format!("{start:?}, which is no reply ({error})"))
     })
+}
+
+/// Why a subject shows no CUDA device.
+fn no_device(subject: &str) -> String {
+    // SAFETY: loading the driver runs its own initialisers, as any program that uses CUDA does.
+    match unsafe { libloading::Library::new("libcuda.so.1") } {
+        Err(_) => "no CUDA driver (libcuda.so.1 not found)".into(),
+        Ok(_) => format!("{subject} shows no CUDA device although a driver is there: see `nvidia-smi`"),
+    }
 }
 
 /// The status with which a subject says that its library is not installed.

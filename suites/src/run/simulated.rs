@@ -56,6 +56,13 @@ pub enum Backing {
     Addresses,
 }
 
+impl Backing {
+    fn variable(self) -> (String, OsString) {
+        let backing = if self == Backing::Host { "host" } else { "addresses" };
+        ("TENSORMARK_SIMULATED_CUDA_BACKING".into(), backing.into())
+    }
+}
+
 /// The simulated device and the libraries that complete it for one installed PyTorch.
 pub struct Simulation {
     folder: PathBuf,
@@ -63,30 +70,23 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// The variables that put a process on the simulated device, with `memory` bytes of it (80 GiB where none are
-    /// given). `LD_PRELOAD` may be joined with other libraries by a colon.
-    pub fn environment(&self, memory: Option<u64>, backing: Backing) -> Vec<(String, OsString)> {
+    /// The variables that put a process on the simulated device, with `memory` bytes of it. `LD_PRELOAD` may be joined with other libraries by a colon.
+    pub fn environment(&self, memory: u64, backing: Backing) -> Vec<(String, OsString)> {
         let paths: Vec<&OsStr> = self.preloaded.iter().map(|path| path.as_os_str()).collect();
-        let backing = if backing == Backing::Host { "host" } else { "addresses" };
-        let mut environment = vec![
+        vec![
             ("LD_PRELOAD".into(), paths.join(OsStr::new(":"))),
             // The driver and the management library are loaded by name, when they are needed.
             ("LD_LIBRARY_PATH".into(), self.folder.clone().into()),
-            ("TENSORMARK_SIMULATED_CUDA_BACKING".into(), backing.into()),
-        ];
-        if let Some(memory) = memory {
-            environment.push(("TENSORMARK_SIMULATED_CUDA_MEMORY".into(), memory.to_string().into()));
-        }
-        environment
+            backing.variable(),
+            memory_variable(memory),
+        ]
     }
 }
 
 /// Prepares the simulated device, built into the folder `target`, for the PyTorch of an interpreter. The first time
 /// takes seconds; the error says why this PyTorch cannot run over it.
 pub fn prepare(target: &Path, python: &Path) -> Result<Simulation, String> {
-    let library = target.join(LIBRARY).canonicalize().map_err(|_| {
-        format!("{} was not built: cargo build --release -p simulated-cuda", target.join(LIBRARY).display())
-    })?;
+    let library = built(target)?;
     let torch = Torch::find(python)?;
     let exported = Interface::read(&library)?.defined;
     let parent = library.with_file_name("simulated-cuda");
@@ -109,6 +109,36 @@ pub fn prepare(target: &Path, python: &Path) -> Result<Simulation, String> {
     let mut preloaded = vec![library];
     preloaded.extend(files(&folder)?.into_iter().filter(|path| !ALIASES.iter().any(|alias| path.ends_with(alias))));
     Ok(Simulation { folder, preloaded })
+}
+
+/// The variables that give a process the simulated device as its CUDA driver, with `memory` bytes of it: enough for a
+/// program that loads the driver by name. The error says what is missing.
+pub fn driver(target: &Path, memory: u64, backing: Backing) -> Result<Vec<(String, OsString)>, String> {
+    let library = built(target)?;
+    let folder = library.with_file_name("simulated-driver");
+    let told = |error: std::io::Error| format!("cannot write into {}: {error}", folder.display());
+    fs::create_dir_all(&folder).map_err(told)?;
+    for alias in ALIASES {
+        let link = folder.join(alias);
+        // Another process may have been faster; then its link is as good.
+        if let Err(error) = std::os::unix::fs::symlink(&library, &link)
+            && !link.exists()
+        {
+            return Err(told(error));
+        }
+    }
+    Ok(vec![("LD_LIBRARY_PATH".into(), folder.into()), backing.variable(), memory_variable(memory)])
+}
+
+fn memory_variable(memory: u64) -> (String, OsString) {
+    ("TENSORMARK_SIMULATED_CUDA_MEMORY".into(), memory.to_string().into())
+}
+
+/// The simulated device, built into the folder `target`.
+fn built(target: &Path) -> Result<PathBuf, String> {
+    target.join(LIBRARY).canonicalize().map_err(|_| {
+        format!("{} was not built: cargo build --release -p simulated-cuda", target.join(LIBRARY).display())
+    })
 }
 
 /// An installed PyTorch.

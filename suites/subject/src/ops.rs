@@ -64,6 +64,11 @@ macro_rules! ops {
             /// Restores the library's defaults (grad mode, seeds) between cases.
             fn reset(&mut self) {}
 
+            /// The devices that it can run on here, as far as it knows.
+            fn devices(&mut self) -> Vec<String> {
+                vec!["cpu".into()]
+            }
+
             /// The checksum of a program's result. A library that can lend its bytes may say so faster.
             fn checksum(&mut self, a: &Self::Tensor) -> Result<Checksum, Fail> {
                 let (dtype, values) = (self.dtype(a)?, self.values(a)?);

@@ -50,7 +50,7 @@ impl<L: Library> Session<'_, L> {
                 version: self.identity.version.into(),
                 language: "rust".into(),
                 build: if cfg!(debug_assertions) { Build::Debug } else { Build::Release },
-                devices: vec!["cpu".into()],
+                devices: self.library.devices(),
             }),
             Request::Call(op) => Reply::Value(dispatch(library, &mut self.table, &op)?),
             Request::Python { .. } => return Err(Fail::unsupported("this subject does not run Python")),

@@ -18,6 +18,17 @@ pub(super) struct Range {
     pages: BTreeMap<u64, u64>,
 }
 
+impl Range {
+    /// Takes every page away and gives the addresses back, going on where the device refuses.
+    pub fn give_back(self, device: &mut impl DeviceMemory, refused: &mut Vec<DeviceError>) {
+        for (place, handle) in self.pages {
+            refused.extend(device.unmap(self.address + place * self.page, self.page).err());
+            refused.extend(device.release_page(handle).err());
+        }
+        refused.extend(device.release_range(self.address, self.bytes).err());
+    }
+}
+
 impl<D: DeviceMemory> CachingAllocator<D> {
     /// Bytes of addresses of an expandable segment: nine eighths of the device, in whole pages, where nothing is set.
     pub(super) fn range_bytes(&self, small: bool) -> u64 {
@@ -149,8 +160,14 @@ impl<D: DeviceMemory> CachingAllocator<D> {
                 }
             }
         }
-        for (place, handle) in (first..end).zip(handles) {
-            self.device.map(range.address + place * page, page, handle)?;
+        let mut handles = (first..end).zip(handles);
+        while let Some((place, handle)) = handles.next() {
+            if let Err(error) = self.device.map(range.address + place * page, page, handle) {
+                // What was mapped before stays known by the range; what was not is given back.
+                self.device.release_page(handle)?;
+                handles.try_for_each(|(_, handle)| self.device.release_page(handle))?;
+                return Err(error.into());
+            }
             range.pages.insert(place, handle);
         }
         Ok(Some((end - first) * page))

@@ -3,7 +3,8 @@
 use super::block::{BlockId, PoolIndex};
 use super::stats::Figure;
 use super::{Action, AllocError, CachingAllocator, LARGE_POOL, SMALL_POOL};
-use crate::memory::{DeviceMemory, Stream};
+use super::block::Slab;
+use crate::memory::{DeviceError, DeviceMemory, Stream};
 
 impl<D: DeviceMemory> CachingAllocator<D> {
     /// Returns a segment that is one free block.
@@ -68,6 +69,25 @@ impl<D: DeviceMemory> CachingAllocator<D> {
             self.release_pool_blocks(pool)?;
         }
         self.release_private()
+    }
+
+    /// Returns everything to the device, whatever is in use, and goes on where the device refuses. The allocator is of no
+    /// use afterwards. Gives the refusals.
+    pub(crate) fn give_all_back(&mut self) -> Vec<AllocError> {
+        let mut refused: Vec<DeviceError> = Vec::new();
+        for (event, _) in std::mem::take(&mut self.events).into_values().flatten() {
+            refused.extend(self.device.wait_for(event).err());
+        }
+        let heads: Vec<BlockId> = self.blocks.heads().filter(|head| self.blocks[*head].range.is_none()).collect();
+        for head in heads {
+            refused.extend(self.device.free(self.blocks[head].address).err());
+        }
+        for range in std::mem::take(&mut self.ranges).into_iter().flatten() {
+            range.give_back(&mut self.device, &mut refused);
+        }
+        self.blocks = Slab::default();
+        self.by_address.clear();
+        refused.into_iter().map(AllocError::from).collect()
     }
 
     /// Returns what is free in one pool.

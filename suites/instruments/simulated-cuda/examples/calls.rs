@@ -4,13 +4,15 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
+use common::driver::*;
 use common::*;
 
 fn main() {
     match std::env::args().nth(1).as_deref() {
         Some("copies") => copies(),
         Some("requests") => requests(),
-        other => panic!("copies or requests, not {other:?}"),
+        Some("driver") => driver(),
+        other => panic!("copies, requests or driver, not {other:?}"),
     }
 }
 
@@ -29,4 +31,38 @@ fn requests() {
     let block = malloc(3 << 30);
     assert_eq!(cudaMalloc(&mut 0, 2 << 30), 2);
     assert_eq!(cudaFree(block), 0);
+}
+
+/// Makes twelve calls of the driver, whatever they answer, and prints the answers, the number of calls counted, whether
+/// one failed by request and which, and what is left.
+fn driver() {
+    let (mut context, mut block, mut stream, mut left) = (0, 0, 0, [0; 6]);
+    let mut text = std::ptr::null();
+    let answers = [
+        cuDeviceGetCount(&mut 0),
+        cuInit(0),
+        cuDevicePrimaryCtxRetain(&mut context, 0),
+        cuCtxSetCurrent(context),
+        cuMemAlloc_v2(&mut block, 1),
+        cuStreamCreate(&mut stream, 1),
+        cuMemsetD8Async(block, 1, 1, stream),
+        cuStreamSynchronize(stream),
+        cuStreamDestroy_v2(stream),
+        cuMemFree_v2(block),
+        cuCtxSetCurrent(0),
+        cuDevicePrimaryCtxRelease_v2(0),
+    ];
+    assert_eq!(cuGetErrorName(0, &mut text), 0);
+    simulated_cuda_left(&mut left);
+    let mut name = [0_u8; 64];
+    // SAFETY: as much room as is said.
+    let length = unsafe { simulated_cuda_failed_call(name.as_mut_ptr().cast(), name.len()) };
+    let told = serde_json::json!({
+        "answers": answers,
+        "calls": simulated_cuda_driver_calls(),
+        "failed": simulated_cuda_failed(),
+        "name": String::from_utf8_lossy(&name[..length]),
+        "left": left,
+    });
+    println!("{told}");
 }

@@ -1,7 +1,8 @@
 //! What a program that knows of the simulation may ask of it.
 
+use crate::injection::{calls, failed};
 use crate::log;
-use crate::places::put_text;
+use crate::places::{Place, put, put_text};
 use crate::state::state;
 use std::ffi::{CStr, CString, c_char, c_int};
 
@@ -14,7 +15,7 @@ extern "C" fn simulated_cuda_hold_events(held: c_int) {
 /// Completes all pending events.
 #[unsafe(no_mangle)]
 extern "C" fn simulated_cuda_complete_events() {
-    state().streams.synchronize_all();
+    state().synchronize_all();
 }
 
 /// Bytes of device memory in use, in whole granules.
@@ -40,6 +41,39 @@ unsafe extern "C" fn simulated_cuda_last_recorded(place: *mut c_char, room: usiz
     // SAFETY: as the caller promised.
     unsafe { put_text(place, room, &name) };
     name.as_bytes().len()
+}
+
+/// How many calls of the driver there were.
+#[unsafe(no_mangle)]
+extern "C" fn simulated_cuda_driver_calls() -> u64 {
+    calls()
+}
+
+/// 1 where the call of the driver that the environment chose was reached and failed.
+#[unsafe(no_mangle)]
+extern "C" fn simulated_cuda_failed() -> u64 {
+    u64::from(failed().is_some())
+}
+
+/// Writes the name of the call that failed, as `simulated_cuda_last_recorded` does.
+///
+/// # Safety
+/// `place` is null or has `room` bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn simulated_cuda_failed_call(place: *mut c_char, room: usize) -> usize {
+    let name = CString::new(failed().unwrap_or("")).unwrap_or_default();
+    // SAFETY: as the caller promised.
+    unsafe { put_text(place, room, &name) };
+    name.as_bytes().len()
+}
+
+/// What is still there: bytes of device memory in whole granules, bytes of pinned memory, registered ranges, streams,
+/// events, modules.
+#[unsafe(no_mangle)]
+extern "C" fn simulated_cuda_left(counts: Place<[u64; 6]>) {
+    let state = state();
+    let ((pinned, registrations), (streams, events)) = (state.memory.pinned(), state.streams.count());
+    put(counts, [state.memory.used(), pinned, registrations, streams, events, state.modules.count()]);
 }
 
 /// A call of a function that exists by name only, in one of the generated libraries: logs it and returns `answer`.

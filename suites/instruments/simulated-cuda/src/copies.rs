@@ -4,6 +4,7 @@ use crate::backing::{Backing, zero};
 use crate::errors::Error;
 use crate::memory::Memory;
 use crate::state::state;
+use crate::streams::{LEGACY, Queued};
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
 const CHUNK: u64 = 64 << 10;
@@ -16,15 +17,47 @@ struct Part {
     hole: bool,
 }
 
-/// Copies `bytes`. With nothing behind the addresses of the device, a copy that touches them does nothing.
-///
-/// Zeros cost no memory on the device: reading pages that were never written does not make them, and zeros that come
-/// from the host are not written.
-pub fn copy(destination: u64, source: u64, bytes: u64) -> Result<(), Error> {
+/// Copies `bytes` on a stream: at once, or, with pinned memory, when the stream comes to it.
+pub fn copy_on(stream: u64, to: u64, from: u64, bytes: u64) -> Result<(), Error> {
+    {
+        let state = &mut *state();
+        let copy = Queued { to, from, bytes };
+        if bytes > 0 && state.stays_queued(copy) {
+            return state.queue(stream, copy);
+        }
+        state.before_work(stream)?;
+    }
+    copy(to, from, bytes)
+}
+
+/// Copies `bytes` while the caller waits, after what comes before it on the legacy stream.
+pub fn copy_now(to: u64, from: u64, bytes: u64) -> Result<(), Error> {
+    state().before_work(LEGACY)?;
+    copy(to, from, bytes)
+}
+
+/// Carries out copies that were queued.
+pub fn carry_out(memory: &Memory, copies: &[Queued]) {
+    for copy in copies {
+        // Their memory was there when they were queued, and does not go before they are carried out.
+        if let Ok(parts) = parts(memory, copy.to, copy.from, copy.bytes) {
+            move_parts(parts, copy.to, copy.from, memory.is_device(copy.to));
+        }
+    }
+}
+
+fn copy(to: u64, from: u64, bytes: u64) -> Result<(), Error> {
     let (parts, to_device) = {
         let state = state();
-        (parts(&state.memory, destination, source, bytes)?, state.memory.is_device(destination))
+        (parts(&state.memory, to, from, bytes)?, state.memory.is_device(to))
     };
+    move_parts(parts, to, from, to_device);
+    Ok(())
+}
+
+/// Zeros cost no memory on the device: reading pages that were never written does not make them, and zeros that come
+/// from the host are not written.
+fn move_parts(parts: Vec<Part>, destination: u64, source: u64, to_device: bool) {
     for part in parts {
         let destination = destination + (part.source - source);
         match (part.hole, to_device) {
@@ -37,21 +70,21 @@ pub fn copy(destination: u64, source: u64, bytes: u64) -> Result<(), Error> {
             (false, false) => copy_bytes(destination, part.source, part.bytes),
         }
     }
-    Ok(())
 }
 
-/// Sets `bytes` bytes to `value`.
-pub fn set(destination: u64, value: u8, bytes: u64) -> Result<(), Error> {
+/// Sets `bytes` bytes to a repeated pattern of 1, 2, 4 or 8 bytes, on a stream. `anywhere` allows memory of the host.
+pub fn set(stream: u64, destination: u64, pattern: &[u8], bytes: u64, anywhere: bool) -> Result<(), Error> {
     {
-        let state = state();
-        if state.memory.is_device(destination) {
+        let state = &mut *state();
+        state.before_work(stream)?;
+        if !anywhere || state.memory.is_device(destination) {
             state.memory.pieces(destination, bytes)?;
             if matches!(state.memory.backing(), Backing::Addresses) {
                 return Ok(());
             }
         }
     }
-    fill(destination, &[value], bytes);
+    fill(destination, pattern, bytes);
     Ok(())
 }
 
@@ -70,6 +103,7 @@ pub fn fill(destination: u64, pattern: &[u8], bytes: u64) {
     }
 }
 
+/// What a copy moves; with nothing behind the addresses of the device, nothing of one that touches them.
 fn parts(memory: &Memory, destination: u64, source: u64, bytes: u64) -> Result<Vec<Part>, Error> {
     let (to_device, from_device) = (memory.is_device(destination), memory.is_device(source));
     if to_device {

@@ -5,7 +5,7 @@ use crate::copies::fill;
 use crate::errors::Error;
 use crate::log;
 use crate::recognise::{Computation, Number, recognise};
-use crate::state::state;
+use crate::state::{State, state};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ops::{Add, Mul};
@@ -76,19 +76,32 @@ pub unsafe fn launch(function: u64, arguments: *const *const c_void, stream: u64
         let state = &mut *state();
         state.streams.check(stream)?;
         let name = *state.kernels.names.get(&function).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
-        let captured = state.graphs.captured(stream);
-        (name, !captured && matches!(state.memory.backing(), Backing::Host(_)))
+        (name, before_launch(state, stream)?)
     };
     // SAFETY: the text that the program registered, which stays while its function can be launched.
     let name = unsafe { CStr::from_ptr(with_exposed_provenance(name as usize)) }.to_string_lossy();
     let computation = if computes { recognise(&name) } else { None };
     // SAFETY: the name says what the arguments are.
     let computed = computation.is_some_and(|computation| unsafe { compute(computation, arguments) }.is_ok());
-    if !computed {
-        state().kernels.record(&name);
-    }
-    log::launch(&name, computed);
+    launched(&name, computed);
     Ok(())
+}
+
+/// Prepares a launch on a stream: whether values can be computed.
+pub fn before_launch(state: &mut State, stream: u64) -> Result<bool, Error> {
+    if state.graphs.captured(stream) {
+        return Ok(false);
+    }
+    state.before_work(stream)?;
+    Ok(matches!(state.memory.backing(), Backing::Host(_)))
+}
+
+/// Notes a launch.
+pub fn launched(name: &str, computed: bool) {
+    if !computed {
+        state().kernels.record(name);
+    }
+    log::launch(name, computed);
 }
 
 /// # Safety

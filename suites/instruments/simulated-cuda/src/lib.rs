@@ -10,20 +10,28 @@
 #![cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 
 mod backing;
+mod contexts;
 mod control;
 mod copies;
 mod device;
 mod driver;
+mod elements;
+mod engine;
 mod errors;
 mod graphs;
+mod injection;
 mod kernels;
 mod log;
 mod memory;
+mod modules;
 mod nvml;
+mod order;
 mod places;
+mod ptx;
 mod recognise;
 mod runtime;
 mod settings;
 mod space;
 mod state;
 mod streams;
+mod walk;

@@ -292,6 +292,12 @@ impl Memory {
         Ok(())
     }
 
+    /// Bytes of pinned memory, and the number of registered ranges.
+    pub fn pinned(&self) -> (u64, u64) {
+        let (allocated, registered): (Vec<_>, Vec<_>) = self.pinned.values().partition(|pinned| pinned.allocated);
+        (allocated.iter().map(|pinned| pinned.bytes).sum(), registered.len() as u64)
+    }
+
     fn mapping_around(&self, address: u64) -> Option<(u64, &Mapping)> {
         let (&start, mapping) = self.mappings.range(..=address).next_back()?;
         (address - start < mapping.bytes).then_some((start, mapping))

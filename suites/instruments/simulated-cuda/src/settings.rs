@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 const MEMORY: &str = "TENSORMARK_SIMULATED_CUDA_MEMORY";
 const BACKING: &str = "TENSORMARK_SIMULATED_CUDA_BACKING";
 const LOG: &str = "TENSORMARK_SIMULATED_CUDA_LOG";
+const FAIL: &str = "TENSORMARK_SIMULATED_CUDA_FAIL";
 
 const USUAL_MEMORY: u64 = 80 << 30;
 const LARGEST_MEMORY: u64 = 1 << 40;
@@ -28,6 +29,8 @@ pub struct Settings {
     pub backing: Backing,
     /// Where each call is written.
     pub log: Option<File>,
+    /// Which call of the driver fails, counted from 1.
+    pub fail: Option<u64>,
 }
 
 /// The settings, read at the first call. A wrong value ends the process.
@@ -48,6 +51,7 @@ fn read(variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, String>
         memory: variable(MEMORY).map_or(Ok(USUAL_MEMORY), memory)?,
         backing: variable(BACKING).map_or(Ok(Backing::Host), backing)?,
         log: variable(LOG).map(log).transpose()?,
+        fail: variable(FAIL).map(fail).transpose()?,
     })
 }
 
@@ -69,6 +73,11 @@ fn backing(value: OsString) -> Result<Backing, String> {
 fn log(value: OsString) -> Result<File, String> {
     let file = OpenOptions::new().append(true).create(true).open(&value);
     file.map_err(|error| format!("{LOG} is {value:?}; allowed is a file that can be written: {error}"))
+}
+
+fn fail(value: OsString) -> Result<u64, String> {
+    let number = value.to_str().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
+    number.ok_or_else(|| format!("{FAIL} is {value:?}; allowed is the number of a call of the driver, from 1"))
 }
 
 #[cfg(test)]
@@ -94,5 +103,8 @@ mod tests {
         assert!(told.contains("is \"none\"; allowed are \"host\" and \"addresses\""), "{told}");
         let told = with("TENSORMARK_SIMULATED_CUDA_LOG", "/").map(|_| ()).unwrap_err();
         assert!(told.contains("TENSORMARK_SIMULATED_CUDA_LOG is \"/\""), "{told}");
+        assert_eq!(with("TENSORMARK_SIMULATED_CUDA_FAIL", "12").unwrap().fail, Some(12));
+        let told = with("TENSORMARK_SIMULATED_CUDA_FAIL", "0").map(|_| ()).unwrap_err();
+        assert!(told.contains("TENSORMARK_SIMULATED_CUDA_FAIL is \"0\"; allowed is the number"), "{told}");
     }
 }

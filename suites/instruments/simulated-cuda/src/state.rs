@@ -1,9 +1,11 @@
 //! The one device of this process.
 
+use crate::contexts::Contexts;
 use crate::errors::Error;
 use crate::graphs::Graphs;
 use crate::kernels::Kernels;
 use crate::memory::Memory;
+use crate::modules::Modules;
 use crate::settings::{refuse, settings};
 use crate::streams::Streams;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,6 +16,8 @@ pub struct State {
     pub streams: Streams,
     pub graphs: Graphs,
     pub kernels: Kernels,
+    pub modules: Modules,
+    pub contexts: Contexts,
 }
 
 /// The state, made at the first call. Nobody calls out of this library while holding it.
@@ -26,6 +30,8 @@ pub fn state() -> MutexGuard<'static, State> {
             streams: Streams::default(),
             graphs: Graphs::default(),
             kernels: Kernels::default(),
+            modules: Modules::default(),
+            contexts: Contexts::default(),
         })
     });
     state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -1,30 +1,43 @@
-//! Streams and events. Work is done when it is called for; only events can be held back.
+//! Streams and events. Most work is done when it is called for; copies with pinned memory are queued, and events can be
+//! held back.
 
 use crate::errors::Error;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The default stream and its two other names.
-const DEFAULT: u64 = 0;
-const LAST_SPECIAL: u64 = 2;
+/// The stream that everything but non-blocking streams is ordered with, its other name, and the stream of a thread.
+pub const LEGACY: u64 = 0;
+const LEGACY_TOO: u64 = 1;
+const PER_THREAD: u64 = 2;
 const FIRST: u64 = 0x1000;
 const STEP: u64 = 0x10;
+
+/// A copy that waits in a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    pub to: u64,
+    pub from: u64,
+    pub bytes: u64,
+}
 
 /// Something on a stream that has not completed.
 struct Pending {
     stream: u64,
-    /// What it waits for on another stream; none for a recorded event.
-    awaits: Option<u64>,
+    work: Work,
 }
 
-/// All streams and events.
-#[derive(Default)]
-pub struct Streams {
-    created: u64,
-    streams: BTreeMap<u64, i32>,
-    events: BTreeMap<u64, Event>,
-    held: bool,
-    serial: u64,
-    pending: BTreeMap<u64, Pending>,
+enum Work {
+    Copy(Queued),
+    /// An event was recorded; one that is held completes only when it is waited for.
+    Event {
+        held: bool,
+    },
+    /// What comes next waits for the event with this serial number.
+    Wait(u64),
+}
+
+struct Stream {
+    priority: i32,
+    blocking: bool,
 }
 
 #[derive(Default)]
@@ -33,41 +46,86 @@ struct Event {
     recorded: u64,
 }
 
+/// All streams and events.
+///
+/// Where copies are returned, the caller carries them out in their order before it goes on.
+#[derive(Default)]
+pub struct Streams {
+    created: u64,
+    streams: BTreeMap<u64, Stream>,
+    events: BTreeMap<u64, Event>,
+    held: bool,
+    serial: u64,
+    pending: BTreeMap<u64, Pending>,
+}
+
 impl Streams {
-    /// A new stream; handles ascend in the order of creation.
-    pub fn create(&mut self, priority: i32) -> u64 {
+    /// A new stream; handles ascend in the order of creation. A blocking one is ordered with the legacy stream.
+    pub fn create(&mut self, priority: i32, blocking: bool) -> u64 {
         let handle = self.next_handle();
-        self.streams.insert(handle, priority);
+        self.streams.insert(handle, Stream { priority, blocking });
         handle
     }
 
     /// Destroys a stream. What was held back on it completes.
-    pub fn destroy(&mut self, stream: u64) -> Result<(), Error> {
-        self.synchronize(stream)?;
-        self.streams.remove(&stream).map(|_| ()).ok_or(Error::INVALID_RESOURCE_HANDLE)
+    pub fn destroy(&mut self, stream: u64) -> Result<Vec<Queued>, Error> {
+        if !self.streams.contains_key(&stream) {
+            return Err(Error::INVALID_RESOURCE_HANDLE);
+        }
+        let copies = self.synchronize(stream)?;
+        self.streams.remove(&stream);
+        Ok(copies)
     }
 
     pub fn priority(&self, stream: u64) -> Result<i32, Error> {
         self.check(stream)?;
-        Ok(self.streams.get(&stream).copied().unwrap_or(0))
+        Ok(self.streams.get(&stream).map_or(0, |stream| stream.priority))
+    }
+
+    /// How many streams and events there are.
+    pub fn count(&self) -> (u64, u64) {
+        (self.streams.len() as u64, self.events.len() as u64)
+    }
+
+    /// Queues a copy.
+    pub fn queue(&mut self, stream: u64, copy: Queued) -> Result<(), Error> {
+        self.check(stream)?;
+        self.push(stream, Work::Copy(copy));
+        Ok(())
+    }
+
+    /// The copies that come before work that is asked for on a stream now.
+    pub fn before_work(&mut self, stream: u64) -> Result<Vec<Queued>, Error> {
+        self.check(stream)?;
+        Ok(self.take(self.before(stream, u64::MAX), false))
+    }
+
+    /// The copies that come before an event.
+    pub fn before_event(&mut self, event: u64) -> Result<Vec<Queued>, Error> {
+        Ok(self.take(self.before_record(event)?, false))
+    }
+
+    /// All copies.
+    pub fn queued(&mut self) -> Vec<Queued> {
+        self.take(self.pending.keys().copied().collect(), false)
     }
 
     /// Whether everything on a stream has completed.
     pub fn query(&self, stream: u64) -> Result<(), Error> {
         self.check(stream)?;
+        let stream = name(stream);
         if self.pending.values().any(|pending| pending.stream == stream) { Err(Error::NOT_READY) } else { Ok(()) }
     }
 
     /// Completes everything on a stream, and what that waits for.
-    pub fn synchronize(&mut self, stream: u64) -> Result<(), Error> {
+    pub fn synchronize(&mut self, stream: u64) -> Result<Vec<Queued>, Error> {
         self.check(stream)?;
-        self.complete(stream, u64::MAX);
-        Ok(())
+        Ok(self.take(self.before(stream, u64::MAX), true))
     }
 
     /// Completes everything.
-    pub fn synchronize_all(&mut self) {
-        self.pending.clear();
+    pub fn synchronize_all(&mut self) -> Vec<Queued> {
+        self.take(self.pending.keys().copied().collect(), true)
     }
 
     /// Whether events recorded from now on stay pending.
@@ -85,13 +143,19 @@ impl Streams {
         self.events.remove(&event).map(|_| ()).ok_or(Error::INVALID_RESOURCE_HANDLE)
     }
 
+    /// Records an event; it is complete at once where nothing is queued before it and it is not held.
     pub fn record(&mut self, event: u64, stream: u64) -> Result<(), Error> {
         self.check(stream)?;
-        self.serial += 1;
-        self.events.get_mut(&event).ok_or(Error::INVALID_RESOURCE_HANDLE)?.recorded = self.serial;
-        if self.held {
-            self.pending.insert(self.serial, Pending { stream, awaits: None });
+        if !self.events.contains_key(&event) {
+            return Err(Error::INVALID_RESOURCE_HANDLE);
         }
+        let is_copy = |serial| matches!(self.pending.get(serial), Some(Pending { work: Work::Copy(_), .. }));
+        let recorded = if self.held || self.before(stream, u64::MAX).iter().any(is_copy) {
+            self.push(stream, Work::Event { held: self.held })
+        } else {
+            self.next_serial()
+        };
+        self.events.insert(event, Event { recorded });
         Ok(())
     }
 
@@ -101,12 +165,8 @@ impl Streams {
     }
 
     /// Completes an event and what its stream holds before it.
-    pub fn synchronize_event(&mut self, event: u64) -> Result<(), Error> {
-        let serial = self.events.get(&event).ok_or(Error::INVALID_RESOURCE_HANDLE)?.recorded;
-        if let Some(pending) = self.pending.get(&serial) {
-            self.complete(pending.stream, serial);
-        }
-        Ok(())
+    pub fn synchronize_event(&mut self, event: u64) -> Result<Vec<Queued>, Error> {
+        Ok(self.take(self.before_record(event)?, true))
     }
 
     /// Makes what comes next on a stream wait for an event.
@@ -114,50 +174,107 @@ impl Streams {
         self.check(stream)?;
         let awaited = self.events.get(&event).ok_or(Error::INVALID_RESOURCE_HANDLE)?.recorded;
         if self.pending.contains_key(&awaited) {
-            self.serial += 1;
-            self.pending.insert(self.serial, Pending { stream, awaits: Some(awaited) });
+            self.push(stream, Work::Wait(awaited));
         }
         Ok(())
     }
 
     pub fn check(&self, stream: u64) -> Result<(), Error> {
-        if stream <= LAST_SPECIAL || self.streams.contains_key(&stream) {
+        if stream <= PER_THREAD || self.streams.contains_key(&stream) {
             Ok(())
         } else {
             Err(Error::INVALID_RESOURCE_HANDLE)
         }
     }
 
-    fn complete(&mut self, stream: u64, last: u64) {
-        let (mut goals, mut done) = (vec![(stream, last)], BTreeSet::new());
+    /// The serial numbers of what must complete before the end of a stream, looked at up to `last`.
+    fn before(&self, stream: u64, last: u64) -> BTreeSet<u64> {
+        let (mut goals, mut found) = (vec![(name(stream), last)], BTreeSet::new());
         while let Some((stream, last)) = goals.pop() {
-            for (&serial, pending) in self.pending.range(..=last).filter(|(_, pending)| pending.stream == stream) {
-                if done.insert(serial)
-                    && let Some(awaited) = pending.awaits
+            for (&serial, pending) in self.pending.range(..=last) {
+                if !self.ordered(pending.stream, stream) || !found.insert(serial) {
+                    continue;
+                }
+                if pending.stream != stream {
+                    goals.push((pending.stream, serial));
+                }
+                if let Work::Wait(awaited) = pending.work
                     && let Some(other) = self.pending.get(&awaited)
                 {
                     goals.push((other.stream, awaited));
                 }
             }
         }
-        self.pending.retain(|serial, _| !done.contains(serial));
+        found
+    }
+
+    fn before_record(&self, event: u64) -> Result<BTreeSet<u64>, Error> {
+        let serial = self.events.get(&event).ok_or(Error::INVALID_RESOURCE_HANDLE)?.recorded;
+        Ok(self.pending.get(&serial).map(|pending| self.before(pending.stream, serial)).unwrap_or_default())
+    }
+
+    /// Whether two streams keep the order of their work with each other.
+    fn ordered(&self, one: u64, other: u64) -> bool {
+        let blocking = |stream| stream == PER_THREAD || self.streams.get(&stream).is_some_and(|known| known.blocking);
+        one == other || (one == LEGACY && blocking(other)) || (other == LEGACY && blocking(one))
+    }
+
+    /// Takes out what completes of the given; held events and what waits for them only where they are waited for.
+    fn take(&mut self, serials: BTreeSet<u64>, waited_for: bool) -> Vec<Queued> {
+        let mut copies = Vec::new();
+        for serial in serials {
+            let completes = match self.pending.get(&serial).map(|pending| &pending.work) {
+                Some(Work::Copy(copy)) => {
+                    copies.push(*copy);
+                    true
+                }
+                Some(Work::Event { held }) => waited_for || !held,
+                Some(Work::Wait(awaited)) => waited_for || !self.pending.contains_key(awaited),
+                None => false,
+            };
+            if completes {
+                self.pending.remove(&serial);
+            }
+        }
+        copies
+    }
+
+    fn push(&mut self, stream: u64, work: Work) -> u64 {
+        let serial = self.next_serial();
+        self.pending.insert(serial, Pending { stream: name(stream), work });
+        serial
+    }
+
+    fn next_serial(&mut self) -> u64 {
+        self.serial += 1;
+        self.serial
     }
 
     fn next_handle(&mut self) -> u64 {
         self.created += 1;
-        DEFAULT + FIRST + STEP * self.created
+        FIRST + STEP * self.created
     }
+}
+
+/// Whether a stream that is created with these flags is ordered with the legacy stream.
+pub fn is_blocking(flags: u32) -> bool {
+    flags & 1 == 0
+}
+
+/// One name for the stream that has two.
+fn name(stream: u64) -> u64 {
+    if stream == LEGACY_TOO { LEGACY } else { stream }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Streams;
+    use super::{LEGACY, Queued, Streams};
     use crate::errors::Error;
 
     #[test]
     fn a_held_event_is_pending_until_its_stream_is_waited_for() {
         let mut streams = Streams::default();
-        let (one, two) = (streams.create(0), streams.create(-5));
+        let (one, two) = (streams.create(0, true), streams.create(-5, true));
         assert!(0 < one && one < two);
         let event = streams.create_event();
         streams.hold(true);
@@ -187,7 +304,7 @@ mod tests {
     #[test]
     fn a_stream_that_waits_for_another_completes_it() {
         let mut streams = Streams::default();
-        let (one, two) = (streams.create(0), streams.create(0));
+        let (one, two) = (streams.create(0, true), streams.create(0, true));
         let (first, later) = (streams.create_event(), streams.create_event());
         streams.hold(true);
         streams.record(first, one).unwrap();
@@ -208,5 +325,56 @@ mod tests {
         streams.record(event, 0).unwrap();
         assert_eq!(streams.query_event(event), Ok(()));
         assert_eq!(streams.record(event, 77), Err(Error::INVALID_RESOURCE_HANDLE));
+    }
+
+    fn copy(number: u64) -> Queued {
+        Queued { to: number, from: 0, bytes: 1 }
+    }
+
+    #[test]
+    fn copies_come_out_in_order_across_streams_that_wait_for_each_other() {
+        let mut streams = Streams::default();
+        let (one, two) = (streams.create(0, false), streams.create(0, false));
+        let event = streams.create_event();
+        streams.queue(two, copy(1)).unwrap();
+        streams.queue(one, copy(2)).unwrap();
+        streams.record(event, one).unwrap();
+        streams.queue(one, copy(3)).unwrap();
+        streams.wait(two, event).unwrap();
+        streams.queue(two, copy(4)).unwrap();
+        assert_eq!(streams.query_event(event), Err(Error::NOT_READY));
+        assert_eq!(streams.before_work(LEGACY), Ok(Vec::new()), "neither stream is ordered with the legacy one");
+        assert_eq!(streams.before_work(two), Ok([1, 2, 4].map(copy).to_vec()));
+        assert_eq!((streams.query(two), streams.query_event(event)), (Ok(()), Ok(())));
+        assert_eq!(streams.query(one), Err(Error::NOT_READY));
+        assert_eq!(streams.queued(), [copy(3)]);
+    }
+
+    #[test]
+    fn the_legacy_stream_is_ordered_with_blocking_streams() {
+        let mut streams = Streams::default();
+        let (blocking, free) = (streams.create(0, true), streams.create(0, false));
+        streams.queue(blocking, copy(1)).unwrap();
+        streams.queue(free, copy(2)).unwrap();
+        streams.queue(LEGACY, copy(3)).unwrap();
+        assert_eq!(streams.before_work(free), Ok(vec![copy(2)]));
+        assert_eq!(streams.before_work(1), Ok([1, 3].map(copy).to_vec()), "1 is another name of the legacy stream");
+        streams.queue(LEGACY, copy(4)).unwrap();
+        assert_eq!(streams.before_work(blocking), Ok(vec![copy(4)]));
+    }
+
+    #[test]
+    fn a_held_event_does_not_hold_the_copies_back() {
+        let mut streams = Streams::default();
+        let event = streams.create_event();
+        streams.hold(true);
+        streams.queue(0, copy(1)).unwrap();
+        streams.record(event, 0).unwrap();
+        streams.queue(0, copy(2)).unwrap();
+        assert_eq!(streams.before_event(event), Ok(vec![copy(1)]));
+        assert_eq!(streams.query_event(event), Err(Error::NOT_READY));
+        assert_eq!(streams.synchronize_event(event), Ok(Vec::new()));
+        assert_eq!((streams.query_event(event), streams.query(0)), (Ok(()), Err(Error::NOT_READY)));
+        assert_eq!(streams.synchronize(0), Ok(vec![copy(2)]));
     }
 }

@@ -74,6 +74,7 @@ fn a_copy_of_memory_that_is_not_allocated_is_refused() {
 #[test]
 fn physical_memory_is_mapped_at_reserved_addresses() {
     let _device = device();
+    assert_eq!(driver::cuInit(0), 0);
     let (mut range, mut other, mut first, mut second) = (0, 0, 0, 0);
     assert_eq!(cuMemAddressReserve(&mut range, 90 * GIB, 0, 0, 0), 0);
     assert_eq!(cuMemAddressReserve(&mut other, 2 * MIB, 0, 0, 0), 0);

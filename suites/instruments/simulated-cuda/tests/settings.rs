@@ -52,3 +52,48 @@ fn a_wrong_setting_ends_the_process() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(told.contains("TENSORMARK_SIMULATED_CUDA_MEMORY is \"4G\"; allowed are bytes"), "{told}");
 }
+
+/// What the calls of the driver tell with one of them failing; 0 is none.
+fn with_failing(number: u64) -> serde_json::Value {
+    let number = number.to_string();
+    let variables = if number == "0" { vec![] } else { vec![("TENSORMARK_SIMULATED_CUDA_FAIL", number.as_str())] };
+    let output = run("driver", &variables);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn nothing_fails_where_nothing_is_asked_for() {
+    let expected = serde_json::json!({
+        "answers": [3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], "calls": 12, "failed": 0, "name": "", "left": [0, 0, 0, 0, 0, 0],
+    });
+    assert_eq!([with_failing(0), with_failing(13)], [expected.clone(), expected]);
+}
+
+#[test]
+fn the_chosen_call_fails_and_does_nothing_else() {
+    let expected = [
+        (2, "cuInit", "[3, 999, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]"),
+        (4, "cuCtxSetCurrent", "[3, 0, 0, 999, 201, 201, 201, 201, 201, 201, 0, 0]"),
+        (5, "cuMemAlloc_v2", "[3, 0, 0, 0, 2, 0, 1, 0, 0, 1, 0, 0]"),
+        (6, "cuStreamCreate", "[3, 0, 0, 0, 0, 999, 0, 0, 400, 0, 0, 0]"),
+        (7, "cuMemsetD8Async", "[3, 0, 0, 0, 0, 0, 999, 0, 0, 0, 0, 0]"),
+        (8, "cuStreamSynchronize", "[3, 0, 0, 0, 0, 0, 0, 999, 0, 0, 0, 0]"),
+    ];
+    for (number, name, answers) in expected {
+        let told = with_failing(number);
+        let left = &told["left"];
+        assert_eq!((told["answers"].to_string().replace(',', ", "), &told["name"]), (answers.to_owned(), &name.into()));
+        assert_eq!((&told["failed"], &told["calls"]), (&1.into(), &12.into()));
+        assert_eq!(left, &serde_json::json!([0, 0, 0, 0, 0, 0]), "{name}");
+    }
+}
+
+#[test]
+fn a_chosen_release_is_done_and_reports_the_error() {
+    for (number, name) in [(9, "cuStreamDestroy_v2"), (10, "cuMemFree_v2"), (12, "cuDevicePrimaryCtxRelease_v2")] {
+        let told = with_failing(number);
+        assert_eq!((&told["answers"][number as usize - 1], &told["name"]), (&999.into(), &name.into()));
+        assert_eq!(told["left"], serde_json::json!([0, 0, 0, 0, 0, 0]), "{name}");
+    }
+}

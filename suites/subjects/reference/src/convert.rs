@@ -11,6 +11,9 @@ pub(crate) trait Answer<T> {
 impl<T> Answer<T> for kernels::Result<T> {
     fn answer(self) -> Result<T, Fail> {
         self.map_err(|error| {
+            if error.kind == ErrorKind::Unsupported {
+                return Fail::unsupported(error.message);
+            }
             let kind = match error.kind {
                 // The protocol has no kind of its own for arguments whose value makes no sense.
                 ErrorKind::Value => "other",

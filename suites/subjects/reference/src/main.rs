@@ -4,12 +4,15 @@ mod convert;
 mod device;
 
 use convert::{Answer, dtype_from, dtype_to, scalar_from, scalar_to};
-use device::Device;
+use device::Gpu;
 use kernels::Tensor;
 use subject::{Checksum, DType, Fail, Identity, Library, Scalar};
 
-/// The reference engine; it has no state beside its tensors.
-struct Reference;
+/// The reference engine: its tensors, and the device that some of them are on.
+#[derive(Default)]
+struct Reference {
+    gpu: Gpu,
+}
 
 type Result<T> = std::result::Result<T, Fail>;
 
@@ -301,15 +304,125 @@ impl Library for Reference {
         a.copy_(b).answer()
     }
 
-    fn device(&mut self, _: &Tensor) -> Result<String> {
-        Ok("cpu".into())
+    fn empty_on(&mut self, shape: &[i64], dtype: DType, device: &str) -> Result<Tensor> {
+        Tensor::empty_on(shape, dtype_to(dtype), &self.gpu.device(device)?).answer()
     }
 
-    fn to_device(&mut self, a: &Tensor, device: &str, _non_blocking: bool) -> Result<Tensor> {
-        match device {
-            "cpu" => Ok(a.share()),
-            other => Err(Fail::unsupported(format!("device {other:?}: this engine has the cpu alone"))),
-        }
+    fn zeros_on(&mut self, shape: &[i64], dtype: DType, device: &str) -> Result<Tensor> {
+        Tensor::full_on(shape, 0, dtype_to(dtype), &self.gpu.device(device)?).answer()
+    }
+
+    fn empty_pinned(&mut self, shape: &[i64], dtype: DType) -> Result<Tensor> {
+        Tensor::empty_pinned(shape, dtype_to(dtype), self.gpu.open()?).answer()
+    }
+
+    fn device(&mut self, a: &Tensor) -> Result<String> {
+        Ok(a.device().to_string())
+    }
+
+    fn to_device(&mut self, a: &Tensor, device: &str, non_blocking: bool) -> Result<Tensor> {
+        a.to_device(&self.gpu.device(device)?, non_blocking).answer()
+    }
+
+    fn pin_memory(&mut self, a: &Tensor) -> Result<Tensor> {
+        a.pin_memory(self.gpu.open()?).answer()
+    }
+
+    fn is_pinned(&mut self, a: &Tensor) -> Result<bool> {
+        Ok(a.is_pinned())
+    }
+
+    fn record_stream(&mut self, a: &Tensor, stream: i64) -> Result<()> {
+        a.record_stream(device::number(stream)?).answer()
+    }
+
+    fn reset(&mut self) {
+        self.gpu.restore();
+    }
+
+    fn devices(&mut self) -> Vec<String> {
+        let cuda = self.gpu.open().is_ok().then(|| "cuda".to_owned());
+        ["cpu".to_owned()].into_iter().chain(cuda).collect()
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        self.gpu.open()?.synchronize().answer()
+    }
+
+    fn memory_allocated(&mut self) -> Result<i64> {
+        Ok(self.gpu.open()?.caching().statistics().live() as i64)
+    }
+
+    fn max_memory_allocated(&mut self) -> Result<i64> {
+        Ok(self.gpu.open()?.caching().statistics().peak_live() as i64)
+    }
+
+    fn memory_reserved(&mut self) -> Result<i64> {
+        Ok(self.gpu.open()?.caching().statistics().held() as i64)
+    }
+
+    fn max_memory_reserved(&mut self) -> Result<i64> {
+        Ok(self.gpu.open()?.caching().statistics().peak_held() as i64)
+    }
+
+    fn memory_used(&mut self) -> Result<i64> {
+        let (free, total) = self.gpu.open()?.memory().answer()?;
+        Ok((total - free) as i64)
+    }
+
+    fn memory_stat(&mut self, name: &str) -> Result<i64> {
+        self.gpu.memory_stat(name)
+    }
+
+    fn memory_stats(&mut self) -> Result<Vec<i64>> {
+        self.gpu.memory_stats()
+    }
+
+    fn memory_segments(&mut self) -> Result<Vec<i64>> {
+        self.gpu.memory_segments()
+    }
+
+    fn empty_cache(&mut self) -> Result<()> {
+        self.gpu.open()?.caching().empty_cache().map_err(device::refused)
+    }
+
+    fn reset_peak_memory_stats(&mut self) -> Result<()> {
+        self.gpu.open()?.caching().reset_peak();
+        Ok(())
+    }
+
+    fn reset_accumulated_memory_stats(&mut self) -> Result<()> {
+        self.gpu.open()?.caching().reset_accumulated();
+        Ok(())
+    }
+
+    fn set_memory_fraction(&mut self, fraction: Scalar) -> Result<()> {
+        self.gpu.open()?.caching().set_fraction(fraction.as_f64()).map_err(device::refused)
+    }
+
+    fn set_allocator_settings(&mut self, settings: &str) -> Result<()> {
+        self.gpu.apply_settings(settings)
+    }
+
+    fn set_stream(&mut self, stream: i64) -> Result<()> {
+        self.gpu.open()?.set_stream(device::number(stream)?).answer()
+    }
+
+    fn pinned_stat(&mut self, name: &str) -> Result<i64> {
+        self.gpu.pinned_stat(name)
+    }
+
+    fn empty_pinned_cache(&mut self) -> Result<()> {
+        self.gpu.open()?.pinned().empty_cache().map_err(device::refused)
+    }
+
+    fn hold_events(&mut self, on: bool) -> Result<()> {
+        self.gpu.open()?;
+        device::hold_events(on)
+    }
+
+    fn complete_events(&mut self) -> Result<()> {
+        device::complete_events()
     }
 
     fn detach(&mut self, a: &Tensor) -> Result<Tensor> {
@@ -318,9 +431,5 @@ impl Library for Reference {
 }
 
 fn main() -> std::io::Result<()> {
-    let identity = Identity { name: "reference", version: env!("CARGO_PKG_VERSION") };
-    match Device::from_environment().map_err(std::io::Error::other)? {
-        Some(device) => subject::serve(&identity, device),
-        None => subject::serve(&identity, Reference),
-    }
+    subject::serve(&Identity { name: "reference", version: env!("CARGO_PKG_VERSION") }, Reference::default())
 }

@@ -1,8 +1,10 @@
 //! The driver's functions by name.
 
-use super::device::{cuCtxGetCurrent, cuCtxSetCurrent, cuDeviceGet, cuDeviceGetAttribute, cuDeviceTotalMem_v2};
-use super::device::{cuGetErrorName, cuGetErrorString};
-use super::memory::{cuMemGetAddressRange_v2, cuMemsetD32Async, cuStreamWriteValue32_v2};
+use super::contexts::{cuCtxGetCurrent, cuCtxSetCurrent};
+use super::copies::{cuMemsetD32Async, cuStreamWriteValue32_v2};
+use super::device::{cuDeviceGet, cuDeviceGetAttribute, cuDeviceTotalMem_v2};
+use super::errors::{cuGetErrorName, cuGetErrorString};
+use super::memory::cuMemGetAddressRange_v2;
 use super::virtual_memory::{cuMemAddressFree, cuMemAddressReserve, cuMemCreate, cuMemGetAllocationGranularity};
 use super::virtual_memory::{cuMemMap, cuMemRelease, cuMemRetainAllocationHandle, cuMemSetAccess, cuMemUnmap};
 use crate::errors::Error;

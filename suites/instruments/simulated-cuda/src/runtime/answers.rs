@@ -1,5 +1,6 @@
 //! How the runtime answers: a code, remembered as this thread's last error.
 
+use crate::contexts::enter_runtime;
 use crate::errors::{Error, code, spell};
 use crate::log;
 use std::cell::Cell;
@@ -11,6 +12,7 @@ thread_local! {
 
 /// The answer to a call that is about `bytes` at `address`.
 pub fn answer_about(call: &str, address: u64, bytes: u64, result: Result<(), Error>) -> c_int {
+    enter_runtime();
     let code = code(result);
     log::call(call, address, bytes, code);
     if code != 0 {

@@ -31,7 +31,7 @@ extern "C" fn cudaSetDevice(device: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaDeviceSynchronize() -> c_int {
-    state().streams.synchronize_all();
+    state().synchronize_all();
     answer("cudaDeviceSynchronize", Ok(()))
 }
 

@@ -38,13 +38,13 @@ extern "C" fn cudaEventRecordWithFlags(event: u64, stream: u64, _flags: c_uint) 
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaEventQuery(event: u64) -> c_int {
-    let completed = state().streams.query_event(event);
+    let completed = state().query_event(event);
     answer("cudaEventQuery", completed)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaEventSynchronize(event: u64) -> c_int {
-    let synchronized = state().streams.synchronize_event(event);
+    let synchronized = state().synchronize_event(event);
     answer("cudaEventSynchronize", synchronized)
 }
 

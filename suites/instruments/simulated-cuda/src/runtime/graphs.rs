@@ -90,10 +90,10 @@ extern "C" fn cudaGraphInstantiateWithFlags(executable: Place<u64>, graph: u64, 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphLaunch(executable: u64, _stream: u64) -> c_int {
+extern "C" fn cudaGraphLaunch(executable: u64, stream: u64) -> c_int {
     let launched = {
         let state = &mut *state();
-        let nodes = state.graphs.nodes(executable);
+        let nodes = state.before_work(stream).and_then(|()| state.graphs.nodes(executable));
         (0..nodes.unwrap_or(0)).for_each(|_| state.kernels.record("cudaGraphLaunch"));
         nodes
     };

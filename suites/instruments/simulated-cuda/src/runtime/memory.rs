@@ -1,12 +1,13 @@
 //! Memory of the device, pinned memory of the host, copies.
 
 use super::answers::{answer, answer_about};
-use crate::copies::{copy, set};
+use crate::copies::{copy_now, copy_on, set};
 use crate::errors::Error;
 use crate::kernels::variable;
 use crate::memory::Owner;
 use crate::places::{Place, put};
 use crate::state::state;
+use crate::streams::LEGACY;
 use std::ffi::{c_int, c_uint};
 
 /// `cudaPointerAttributes` of CUDA 13.
@@ -32,7 +33,7 @@ extern "C" fn cudaMalloc(pointer: Place<u64>, bytes: usize) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaFree(pointer: u64) -> c_int {
-    let freed = if pointer == 0 { Ok(0) } else { state().memory.free(pointer) };
+    let freed = if pointer == 0 { Ok(0) } else { state().free(pointer) };
     answer_about("cudaFree", pointer, freed.unwrap_or(0), freed.map(|_| ()))
 }
 
@@ -55,7 +56,7 @@ extern "C" fn cudaHostAlloc(pointer: Place<u64>, bytes: usize, _flags: c_uint) -
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaFreeHost(pointer: u64) -> c_int {
-    let freed = if pointer == 0 { Ok(0) } else { state().memory.free_pinned(pointer) };
+    let freed = if pointer == 0 { Ok(0) } else { state().free_pinned(pointer) };
     answer_about("cudaFreeHost", pointer, freed.unwrap_or(0), freed.map(|_| ()))
 }
 
@@ -67,7 +68,7 @@ extern "C" fn cudaHostRegister(pointer: u64, bytes: usize, _flags: c_uint) -> c_
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaHostUnregister(pointer: u64) -> c_int {
-    let forgotten = state().memory.unregister(pointer);
+    let forgotten = state().unregister(pointer);
     answer_about("cudaHostUnregister", pointer, 0, forgotten)
 }
 
@@ -85,12 +86,12 @@ extern "C" fn cudaPointerGetAttributes(attributes: Place<PointerAttributes>, poi
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaMemcpy(to: u64, from: u64, bytes: usize, _kind: c_int) -> c_int {
-    answer_about("cudaMemcpy", to, bytes as u64, copy(to, from, bytes as u64))
+    answer_about("cudaMemcpy", to, bytes as u64, copy_now(to, from, bytes as u64))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaMemcpyAsync(to: u64, from: u64, bytes: usize, _kind: c_int, stream: u64) -> c_int {
-    answer_about("cudaMemcpyAsync", to, bytes as u64, copy_on(stream, to, from, bytes))
+    answer_about("cudaMemcpyAsync", to, bytes as u64, copied(stream, to, from, bytes))
 }
 
 #[unsafe(no_mangle)]
@@ -102,7 +103,7 @@ extern "C" fn cudaMemcpyPeerAsync(
     bytes: usize,
     stream: u64,
 ) -> c_int {
-    answer_about("cudaMemcpyPeerAsync", to, bytes as u64, copy_on(stream, to, from, bytes))
+    answer_about("cudaMemcpyPeerAsync", to, bytes as u64, copied(stream, to, from, bytes))
 }
 
 #[unsafe(no_mangle)]
@@ -117,18 +118,22 @@ extern "C" fn cudaMemcpy2DAsync(
     stream: u64,
 ) -> c_int {
     let rows = (0..height)
-        .try_for_each(|row| copy_on(stream, to + (row * to_pitch) as u64, from + (row * from_pitch) as u64, width));
+        .try_for_each(|row| copied(stream, to + (row * to_pitch) as u64, from + (row * from_pitch) as u64, width));
     answer_about("cudaMemcpy2DAsync", to, (width * height) as u64, rows)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaMemset(to: u64, value: c_int, bytes: usize) -> c_int {
-    answer_about("cudaMemset", to, bytes as u64, set(to, value as u8, bytes as u64))
+    answer_about("cudaMemset", to, bytes as u64, set(LEGACY, to, &[value as u8], bytes as u64, true))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaMemsetAsync(to: u64, value: c_int, bytes: usize, stream: u64) -> c_int {
-    let done = if captured(stream, "cudaMemsetAsync") { Ok(()) } else { set(to, value as u8, bytes as u64) };
+    let done = if state().captured(stream, "cudaMemsetAsync") {
+        Ok(())
+    } else {
+        set(stream, to, &[value as u8], bytes as u64, true)
+    };
     answer_about("cudaMemsetAsync", to, bytes as u64, done)
 }
 
@@ -143,21 +148,11 @@ extern "C" fn cudaGetSymbolAddress(pointer: Place<u64>, symbol: u64) -> c_int {
 extern "C" fn cudaMemcpyToSymbol(symbol: u64, from: u64, bytes: usize, offset: usize, _kind: c_int) -> c_int {
     let done = variable(symbol).and_then(|(address, size)| {
         let fits = bytes.checked_add(offset).is_some_and(|end| end as u64 <= size);
-        if fits { copy(address + offset as u64, from, bytes as u64) } else { Err(Error::INVALID_VALUE) }
+        if fits { copy_now(address + offset as u64, from, bytes as u64) } else { Err(Error::INVALID_VALUE) }
     });
     answer_about("cudaMemcpyToSymbol", symbol, bytes as u64, done)
 }
 
-fn copy_on(stream: u64, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
-    if captured(stream, "cudaMemcpyAsync") { Ok(()) } else { copy(to, from, bytes as u64) }
-}
-
-/// Whether a stream records what it is asked for, instead of doing it.
-fn captured(stream: u64, call: &str) -> bool {
-    let state = &mut *state();
-    let captured = state.graphs.captured(stream);
-    if captured {
-        state.kernels.record(call);
-    }
-    captured
+fn copied(stream: u64, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+    if state().captured(stream, "cudaMemcpyAsync") { Ok(()) } else { copy_on(stream, to, from, bytes as u64) }
 }

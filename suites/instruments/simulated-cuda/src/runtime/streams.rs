@@ -3,29 +3,30 @@
 use super::answers::answer;
 use crate::places::{Place, put};
 use crate::state::state;
+use crate::streams::is_blocking;
 use std::ffi::{c_int, c_uint, c_void};
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaStreamCreate(stream: Place<u64>) -> c_int {
-    put(stream, state().streams.create(0));
+    put(stream, state().streams.create(0, true));
     answer("cudaStreamCreate", Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreateWithFlags(stream: Place<u64>, _flags: c_uint) -> c_int {
-    put(stream, state().streams.create(0));
+extern "C" fn cudaStreamCreateWithFlags(stream: Place<u64>, flags: c_uint) -> c_int {
+    put(stream, state().streams.create(0, is_blocking(flags)));
     answer("cudaStreamCreateWithFlags", Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreateWithPriority(stream: Place<u64>, _flags: c_uint, priority: c_int) -> c_int {
-    put(stream, state().streams.create(priority));
+extern "C" fn cudaStreamCreateWithPriority(stream: Place<u64>, flags: c_uint, priority: c_int) -> c_int {
+    put(stream, state().streams.create(priority, is_blocking(flags)));
     answer("cudaStreamCreateWithPriority", Ok(()))
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaStreamDestroy(stream: u64) -> c_int {
-    let destroyed = state().streams.destroy(stream);
+    let destroyed = state().destroy_stream(stream);
     answer("cudaStreamDestroy", destroyed)
 }
 
@@ -38,13 +39,13 @@ extern "C" fn cudaStreamGetPriority(stream: u64, priority: Place<c_int>) -> c_in
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaStreamQuery(stream: u64) -> c_int {
-    let completed = state().streams.query(stream);
+    let completed = state().query(stream);
     answer("cudaStreamQuery", completed)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaStreamSynchronize(stream: u64) -> c_int {
-    let synchronized = state().streams.synchronize(stream);
+    let synchronized = state().synchronize(stream);
     answer("cudaStreamSynchronize", synchronized)
 }
 
@@ -62,7 +63,7 @@ unsafe extern "C" fn cudaLaunchHostFunc(
     function: Option<unsafe extern "C" fn(*mut c_void)>,
     data: *mut c_void,
 ) -> c_int {
-    let checked = state().streams.check(stream);
+    let checked = state().before_work(stream);
     if checked.is_ok()
         && let Some(function) = function
     {
@@ -81,7 +82,7 @@ unsafe extern "C" fn cudaStreamAddCallback(
     data: *mut c_void,
     _flags: c_uint,
 ) -> c_int {
-    let checked = state().streams.check(stream);
+    let checked = state().before_work(stream);
     if checked.is_ok()
         && let Some(function) = function
     {

@@ -1,6 +1,8 @@
 //! The exported functions, as a program declares them.
 #![allow(dead_code, clippy::missing_safety_doc, reason = "each test file uses some of CUDA's functions")]
 
+pub mod driver;
+
 use simulated_cuda as _;
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,6 +21,7 @@ unsafe extern "C" {
     pub safe fn cudaHostUnregister(pointer: usize) -> c_int;
     pub safe fn cudaPointerGetAttributes(attributes: &mut [u64; 11], pointer: usize) -> c_int;
     pub fn cudaMemcpy(to: usize, from: usize, bytes: usize, kind: c_int) -> c_int;
+    pub fn cudaMemcpyAsync(to: usize, from: usize, bytes: usize, kind: c_int, stream: usize) -> c_int;
     pub fn cudaMemset(to: usize, value: c_int, bytes: usize) -> c_int;
     pub safe fn cudaStreamCreateWithPriority(stream: &mut usize, flags: u32, priority: c_int) -> c_int;
     pub safe fn cudaStreamSynchronize(stream: usize) -> c_int;

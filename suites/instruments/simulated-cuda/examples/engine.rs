@@ -1,0 +1,111 @@
+//! Uses the reference engine on the simulated device from opening it to closing it, for the test that lets one driver
+//! call after the other fail: prints what came of it, and what is left on the device.
+#![cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
+
+use kernels::cuda::Cuda;
+use kernels::memory::{Settings, TorchVersion};
+use kernels::{DType, Device, Error, Result, Scalar, Tensor};
+use std::ffi::{CStr, c_char};
+
+fn main() {
+    match everything() {
+        Ok(()) => println!("ok"),
+        Err(error) => println!("error: {error}"),
+    }
+    let (failed, left) = simulation();
+    println!("failed: {failed}");
+    println!("left: {left:?}");
+}
+
+fn everything() -> Result<()> {
+    let cuda = Cuda::open(0, Settings::new(TorchVersion::DEFAULT))?;
+    // What a step leaves goes before the device is closed, also where it failed.
+    let done = steps(&cuda);
+    let closed = cuda.close();
+    done.and(closed)
+}
+
+fn steps(cuda: &Cuda) -> Result<()> {
+    computing(cuda)?;
+    copies(cuda)?;
+    streams(cuda)?;
+    expandable(cuda)
+}
+
+fn check(what: &str, seen: &Tensor, known: f64) -> Result<()> {
+    let values = seen.values()?;
+    assert!(values.iter().all(|value| *value == Scalar::Float(known)), "{what}: {values:?}, not {known}");
+    Ok(())
+}
+
+fn computing(cuda: &Cuda) -> Result<()> {
+    let device = Device::Cuda(cuda.clone());
+    let a = Tensor::full_on(&[6, 100], 3.5, DType::F32, &device)?;
+    a.add_(1.0)?;
+    check("a + 1", &a, 4.5)?;
+    let sum = a.add(&a.transpose(0, 1)?.contiguous()?.transpose(0, 1)?)?;
+    check("a + a", &sum, 9.0)?;
+    let column = a.narrow(1, 3, 2)?;
+    column.mul_(2.0)?;
+    check("a column doubled", &column, 9.0)?;
+    check("its neighbour", &a.narrow(1, 5, 1)?, 4.5)?;
+    let half = Tensor::full_on(&[7], 0.5, DType::F16, &device)?;
+    check("a half squared", &half.mul(&half)?, 0.25)
+}
+
+fn copies(cuda: &Cuda) -> Result<()> {
+    let device = Device::Cuda(cuda.clone());
+    let host = Tensor::full(&[5000], 2.5, DType::F64)?;
+    let up = host.to_device(&device, true)?;
+    host.fill_(0.0)?;
+    check("pageable memory was staged", &up, 2.5)?;
+    let pinned = up.to_device(&Device::Cpu, false)?.pin_memory(cuda)?;
+    let up = pinned.to_device(&device, true)?;
+    let down = up.to_device(&Device::Cpu, true)?;
+    cuda.synchronize()?;
+    check("up and down", &down, 2.5)?;
+    let registered = cuda.register(&host)?;
+    let up = registered.upload()?;
+    cuda.synchronize()?;
+    check("registered", &up, 0.0)
+}
+
+fn streams(cuda: &Cuda) -> Result<()> {
+    let device = Device::Cuda(cuda.clone());
+    cuda.set_stream(1)?;
+    let a = Tensor::full_on(&[100], 1.0, DType::F32, &device)?;
+    cuda.set_stream(0)?;
+    a.record_stream(0)?;
+    drop(a);
+    cuda.synchronize()?;
+    Tensor::empty_on(&[100], DType::F32, &device)?;
+    cuda.empty_caches()
+}
+
+fn expandable(cuda: &Cuda) -> Result<()> {
+    let settings = |text: &str| {
+        cuda.caching().apply_settings(text).map_err(|error| Error::new(kernels::ErrorKind::Value, error.message))
+    };
+    settings("expandable_segments:True")?;
+    let a = Tensor::full_on(&[30 << 20], 1.0, DType::F32, &Device::Cuda(cuda.clone()))?;
+    check("in an expandable segment", &a.narrow(0, 0, 3)?, 1.0)?;
+    drop(a);
+    cuda.empty_caches()
+}
+
+/// The call that failed, and what is left on the device: bytes, pinned bytes, registrations, streams, events, modules.
+fn simulation() -> (String, [u64; 6]) {
+    let mut left = [0; 6];
+    let mut name = [0 as c_char; 128];
+    // SAFETY: the library is the simulated device; its functions have these types, and the arrays have this room.
+    unsafe {
+        let library = libloading::Library::new("libcuda.so.1").expect("the simulated device");
+        let counts: libloading::Symbol<extern "C" fn(*mut u64)> = library.get(b"simulated_cuda_left").expect("counts");
+        counts(left.as_mut_ptr());
+        let call: libloading::Symbol<extern "C" fn(*mut c_char, usize) -> usize> =
+            library.get(b"simulated_cuda_failed_call").expect("the call");
+        call(name.as_mut_ptr(), name.len());
+        let text = CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned();
+        (text, left)
+    }
+}
