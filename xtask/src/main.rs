@@ -14,6 +14,7 @@ mod places;
 mod replay;
 mod report;
 mod setup;
+mod simulate;
 mod subjects;
 mod test;
 mod tidy;
@@ -42,6 +43,7 @@ enum Command {
     Claims(claims::Args),
     Replay(replay::Args),
     Differential(differential::Args),
+    Simulate(simulate::Args),
     Subjects(subjects::Args),
     Setup(setup::Args),
     Test(test::Args),
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Claims(args) => claims::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Differential(args) => differential::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Subjects(args) => subjects::run(&args),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

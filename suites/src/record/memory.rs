@@ -4,6 +4,9 @@ use super::{Outcome, Record};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// The processor and its memory.
+pub const CPU: &str = "cpu";
+
 /// The device that a simulation stands in for: its name says so wherever a result is shown.
 pub const SIMULATED: &str = "cuda (simulated)";
 
