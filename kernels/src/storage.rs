@@ -64,7 +64,10 @@ impl Storage {
         take: impl FnOnce(u64) -> Result<Option<NonNull<u8>>>,
     ) -> Result<Storage> {
         let bytes = numel.checked_mul(dtype.element_size()).ok_or_else(|| {
-            Error::new(ErrorKind::OutOfMemory, format!("{numel} elements of {dtype} asked: their bytes cannot be counted"))
+            Error::new(
+                ErrorKind::OutOfMemory,
+                format!("{numel} elements of {dtype} asked: their bytes cannot be counted"),
+            )
         })?;
         let block = if bytes == 0 { None } else { take(bytes as u64)? };
         Ok(Storage { block, place, bytes, version: Cell::new(0) })

@@ -1,10 +1,12 @@
 //! Turns records into effects and verdicts. A pure function of the claims and the records: it reads what was seen and
 //! what was claimed, never what is known of PyTorch.
 
+use crate::case::Case;
+use crate::cases;
 use crate::claims::{Catalogue, Claim, Kind};
 use crate::record::{
-    Cells, Control, DEFAULT_DTYPE, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, Slope,
-    Verdict, VerdictKind, cells,
+    Cells, Control, DEFAULT_DTYPE, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, SIMULATED,
+    Slope, Verdict, VerdictKind, cells,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -220,6 +222,35 @@ pub fn verdicts(catalogue: &Catalogue, records: &[Record], effects: &[Effect], j
         Verdict { claim: claim.id.clone(), verdict, weight: claim.weight.filter(|_| stands), correction, reason }
     };
     catalogue.claims.iter().map(judge).collect()
+}
+
+/// Whether facts that speak to the claim were seen on a simulated device.
+pub fn rests_on_simulation(claim: &str, records: &[Record]) -> bool {
+    let outcomes =
+        records.iter().filter_map(|record| if let Record::Outcome(outcome) = record { Some(outcome) } else { None });
+    let simulated = outcomes.filter(|outcome| outcome.device == SIMULATED);
+    simulated.flat_map(|outcome| &outcome.facts).flat_map(|fact| &fact.claimed).any(|claimed| claimed.claim == claim)
+}
+
+/// Leaves open what a part of its cases decided: a choice of cases may have left out the one that tells otherwise.
+pub fn leave_open(verdicts: &mut [Verdict], chosen: &[Case]) {
+    let all = cases::all();
+    let left_out: Vec<&Case> = all.iter().filter(|case| !chosen.iter().any(|one| one.name == case.name)).collect();
+    for verdict in verdicts {
+        let decided = !matches!(verdict.verdict, VerdictKind::Open | VerdictKind::NotTestable);
+        let lacks = left_out.iter().filter(|case| case.claims.contains(&verdict.claim)).count();
+        if decided && lacks > 0 {
+            let cases = if lacks == 1 { "case".to_owned() } else { format!("{lacks} cases") };
+            let reason = Some(format!("left out by --only: {cases} of it"));
+            *verdict = Verdict {
+                claim: verdict.claim.clone(),
+                verdict: VerdictKind::Open,
+                weight: None,
+                correction: None,
+                reason,
+            };
+        }
+    }
 }
 
 fn conformance(claim: &Claim, outcomes: &[&Outcome]) -> (VerdictKind, Option<String>) {

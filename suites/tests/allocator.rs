@@ -121,3 +121,18 @@ fn values_that_nothing_computed_are_refused() {
     let subject::Fail::Unsupported(what) = refusal else { panic!("{refusal:?}") };
     assert!(what.contains("the simulated CUDA device does not compute the kernel"), "{what}");
 }
+
+/// What a case establishes does not depend on those before it.
+#[test]
+fn device_cases_agree_in_the_other_order() {
+    let launch = common::simulated("pytorch", suites::run::SIMULATED_BYTES, Backing::Host);
+    let mut conformance = Conformance::start(&launch, &common::TARGET);
+    let cases = suites::cases::all();
+    let quick = cases.iter().rev().filter(|case| conformance.runs(case) && !case.alone).collect::<Vec<_>>();
+    assert!(quick.len() > 20);
+    for case in quick {
+        let outcome = conformance.run(case);
+        let agrees = matches!(outcome.outcome, OutcomeKind::Agrees | OutcomeKind::NotRun);
+        assert!(agrees, "{}: {:?} {:#?}", case.name, outcome.reason, outcome.facts);
+    }
+}

@@ -72,3 +72,23 @@ fn what_is_known_decides_nothing() {
     }
     assert_eq!(judged(&without), judged(&OUTCOMES));
 }
+
+/// A claim of which a case was left out is not decided by the others.
+#[test]
+fn a_choice_of_cases_leaves_claims_open() {
+    let (chosen, left): (Vec<Case>, Vec<Case>) =
+        suites::cases::all().into_iter().partition(|case| case.name == "device.absurd-requests");
+    let outcomes: Vec<Outcome> = OUTCOMES.iter().filter(|outcome| outcome.case == chosen[0].name).cloned().collect();
+    let mut verdicts = judged(&outcomes);
+    let of = |verdicts: &[Verdict], claim: &str| verdicts.iter().find(|one| one.claim == claim).unwrap().clone();
+    let claim = "t001.oom.gpu-only";
+    assert!(left.iter().any(|case| case.claims.iter().any(|one| one == claim)));
+    assert_eq!(of(&verdicts, claim).verdict, VerdictKind::Wrong);
+    suites::judge::leave_open(&mut verdicts, &chosen);
+    let open = of(&verdicts, claim);
+    assert_eq!((open.verdict, open.weight), (VerdictKind::Open, None));
+    assert!(open.reason.unwrap().starts_with("left out by --only: "));
+    let mut whole = judged(&OUTCOMES);
+    suites::judge::leave_open(&mut whole, &suites::cases::all());
+    assert_eq!(whole, judged(&OUTCOMES));
+}

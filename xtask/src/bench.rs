@@ -11,7 +11,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use suites::bench::{Bench, Finished};
-use suites::record::{CPU, Record};
+use suites::judge;
+use suites::record::{CPU, Record, VerdictKind};
 use suites::run::{Conformance, Launch, Places, choose, subjects};
 
 /// Check every claim, measure what it costs, and render the report
@@ -67,9 +68,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let all = subjects(&places)?;
     choose(all.clone(), &args.require).map_err(Failure::Usage)?;
     // Results are checked against the reference's, so it runs whoever else is chosen.
-    let canary = |launch: &Launch| launch.subject.id == suites::judge::REFERENCE && launch.device == CPU;
+    let canary = |launch: &Launch| launch.subject.id == judge::REFERENCE && launch.device == CPU;
     if !launches.iter().any(canary) {
-        let reference = choose(all.clone(), &[suites::judge::REFERENCE.to_owned()]).map_err(Failure::Failed)?;
+        let reference = choose(all.clone(), &[judge::REFERENCE.to_owned()]).map_err(Failure::Failed)?;
         launches.splice(0..0, reference.into_iter().map(|subject| Launch::new(subject, 1, &places)));
     }
     if let Some(left) = args.require.iter().find(|id| !launches.iter().any(|launch| launch.subject.id == **id)) {
@@ -126,6 +127,11 @@ fn tell(args: &Args, finished: Finished, site: PathBuf) -> Result<(), Failure> {
             *verdicts.entry(verdict.verdict.to_string()).or_insert(0) += 1;
         }
     }
+    let simulated = finished.records.iter().filter(|record| {
+        matches!(record, Record::Verdict(verdict) if verdict.verdict != VerdictKind::Open
+            && judge::rests_on_simulation(&verdict.claim, &finished.records))
+    });
+    let simulated = simulated.count();
     let index = site.join("index.html");
     if args.json {
         let summary = Summary { run_log: finished.path, site: index, interrupted: finished.interrupted, verdicts };
@@ -133,6 +139,9 @@ fn tell(args: &Args, finished: Finished, site: PathBuf) -> Result<(), Failure> {
     } else {
         let counts: Vec<String> = verdicts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
         put(&format!("claims: {}", counts.join(", ")));
+        if simulated > 0 {
+            put(&format!("{simulated} of them rest on a simulated CUDA device"));
+        }
         put(&format!("run log: {}", finished.path.display()));
         put(&format!("report: {}", index.display()));
     }

@@ -5,7 +5,7 @@ use crate::options::{Only, Which, claims};
 use suites::case::Case;
 use suites::judge;
 use suites::progress::Progress;
-use suites::record::{Fact, Outcome, OutcomeKind, Record, VerdictKind};
+use suites::record::{CPU, Fact, Outcome, OutcomeKind, Record, VerdictKind};
 use suites::run::Conformance;
 
 /// Run conformance cases and print outcomes, facts that do not agree, and the verdicts of the claims touched
@@ -53,13 +53,14 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         }
     }
     console.end_phase();
-    let verdicts = judge::verdicts(claims()?, &records, &[], suites::record::JUDGED);
+    let mut verdicts = judge::verdicts(claims()?, &records, &[], suites::record::JUDGED);
+    judge::leave_open(&mut verdicts, &cases);
     let touched = verdicts.into_iter().filter(|verdict| {
         cases.iter().any(|case| case.claims.contains(&verdict.claim)) && verdict.verdict != VerdictKind::NotTestable
     });
     let touched: Vec<_> = touched.collect();
     if args.json {
-        for record in records.into_iter().chain(touched.into_iter().map(Record::Verdict)) {
+        for record in records.iter().cloned().chain(touched.into_iter().map(Record::Verdict)) {
             put_json(&record)?;
         }
         return Ok(());
@@ -67,7 +68,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     if launches.iter().any(|launch| launch.subject.id == suites::record::JUDGED) {
         for verdict in touched {
             let reason = verdict.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-            put(&format!("{:12} {}{reason}", verdict.verdict.to_string(), verdict.claim));
+            let simulated = if judge::rests_on_simulation(&verdict.claim, &records) { " (simulated)" } else { "" };
+            put(&format!("{:12} {}{simulated}{reason}", verdict.verdict.to_string(), verdict.claim));
         }
     }
     Ok(())
@@ -75,7 +77,12 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 
 fn print(console: &Console, outcome: &Outcome, verbose: bool) {
     let reason = outcome.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let line = format!("{:10} {:13} {}{reason}", outcome.subject, outcome.outcome.to_string(), outcome.case);
+    let subject = if outcome.device == CPU {
+        outcome.subject.clone()
+    } else {
+        format!("{} on {}", outcome.subject, outcome.device)
+    };
+    let line = format!("{subject:10} {:13} {}{reason}", outcome.outcome.to_string(), outcome.case);
     if verbose || !matches!(outcome.outcome, OutcomeKind::NotRun) {
         console.say(&line);
     }

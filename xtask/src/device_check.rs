@@ -20,8 +20,10 @@ use suites::workloads::WORKLOADS;
 
 /// Check the reference engine and PyTorch on a real GPU: cases beside the simulated device, transfers, a fresh snapshot
 #[derive(clap::Args)]
-#[command(after_help = "Takes under 6 minutes once everything is built. Writes OUT/run.jsonl and OUT/site/index.html.\n\n\
-    Exit status: 0 when real and simulated device agree case by case and the snapshot replays; 1 when not; 3 without a GPU.")]
+#[command(
+    after_help = "Takes under 6 minutes once everything is built. Writes OUT/run.jsonl and OUT/site/index.html.\n\n\
+    Exit status: 0 when real and simulated device agree case by case and the snapshot replays; 1 when not; 3 without a GPU."
+)]
 pub struct Args {
     /// Walk the whole plan over the simulated device, without times
     #[arg(long)]
@@ -137,16 +139,19 @@ fn differences(records: &[Record]) -> Vec<String> {
         if outcome.outcome != other.outcome {
             differences.push(format!("{what}: {} on {CUDA}, {} on {SIMULATED}", outcome.outcome, other.outcome));
         }
-        for (seen, there) in outcome.facts.iter().zip(&other.facts).filter(|(a, b)| a.known.is_some() && a.seen != b.seen)
+        for (seen, there) in
+            outcome.facts.iter().zip(&other.facts).filter(|(a, b)| a.known.is_some() && a.seen != b.seen)
         {
             // Facts with a tolerance are compared with what is known, not with each other.
             if seen.tolerance.is_none() {
-                differences.push(format!("{what}: {} is {} on {CUDA}, {} on {SIMULATED}", seen.what, seen.seen, there.seen));
+                differences
+                    .push(format!("{what}: {} is {} on {CUDA}, {} on {SIMULATED}", seen.what, seen.seen, there.seen));
             }
         }
     }
     let steps = |device: &'static str| -> BTreeMap<(&str, &str, u32), &MemoryStep> {
-        let steps = records.iter().filter_map(|record| if let Record::Memory(step) = record { Some(step) } else { None });
+        let steps =
+            records.iter().filter_map(|record| if let Record::Memory(step) = record { Some(step) } else { None });
         let there = steps.filter(move |step| step.device == device);
         there.map(|step| ((step.subject.as_str(), step.case.as_str(), step.step), step)).collect()
     };
@@ -198,7 +203,9 @@ answer = None
     let torch: Option<TorchVersion> = version.parse().ok();
     let options = replay::Options { check: true, torch, ..replay::Options::default() };
     match replay::replay(&path, &options, &|_, _, _| {}) {
-        Ok(report) => Ok(report.difference.map(|difference| format!("the snapshot: {difference}")).into_iter().collect()),
+        Ok(report) => {
+            Ok(report.difference.map(|difference| format!("the snapshot: {difference}")).into_iter().collect())
+        }
         Err(failure) => Ok(vec![format!("the snapshot: {failure}")]),
     }
 }

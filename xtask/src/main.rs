@@ -17,6 +17,7 @@ mod ptx;
 mod replay;
 mod report;
 mod setup;
+mod simulate;
 mod subjects;
 mod test;
 mod tidy;
@@ -47,6 +48,7 @@ enum Command {
     Differential(differential::Args),
     DeviceCheck(device_check::Args),
     Ptx(ptx::Args),
+    Simulate(simulate::Args),
     Subjects(subjects::Args),
     Setup(setup::Args),
     Test(test::Args),
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Differential(args) => differential::run(&args),
         Command::DeviceCheck(args) => device_check::run(&args),
         Command::Ptx(args) => ptx::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Subjects(args) => subjects::run(&args),
     };
     done.map_or_else(Failure::report, |()| ExitCode::SUCCESS)

@@ -98,8 +98,14 @@ impl Tensor {
         let dtype = DType::result_type(a.ranked(), b.ranked());
         let condition = Broadcast::new(condition, condition.dtype(), &shape)?;
         let (a, b) = (Broadcast::new(a, dtype, &shape)?, Broadcast::new(b, dtype, &shape)?);
-        let out = a.tensor().allocate_beside(Layout::of_result(&shape, &[condition.own(), a.own(), b.own()])?, dtype)?;
-        backend(&[&out, condition.tensor(), a.tensor(), b.tensor()])?.select(out.operand()?, condition.operand()?, a.operand()?, b.operand()?)?;
+        let out =
+            a.tensor().allocate_beside(Layout::of_result(&shape, &[condition.own(), a.own(), b.own()])?, dtype)?;
+        backend(&[&out, condition.tensor(), a.tensor(), b.tensor()])?.select(
+            out.operand()?,
+            condition.operand()?,
+            a.operand()?,
+            b.operand()?,
+        )?;
         Ok(out)
     }
 

@@ -86,7 +86,8 @@ impl Tensor {
             return Ok(false);
         }
         let common = DType::promote(self.dtype(), other.dtype());
-        let (a, b) = (self.to_device(&Device::Cpu, false)?.to(common)?, other.to_device(&Device::Cpu, false)?.to(common)?);
+        let (a, b) =
+            (self.to_device(&Device::Cpu, false)?.to(common)?, other.to_device(&Device::Cpu, false)?.to(common)?);
         backend(&[&a, &b])?.equal(a.operand()?, b.operand()?)
     }
 }

@@ -23,7 +23,8 @@ impl Tensor {
     /// [`ErrorKind::Index`] when a dimension is out of range or named twice.
     pub fn sum_over(&self, dims: &[i64]) -> Result<Tensor> {
         let over = self.dims(dims)?;
-        let out = self.allocate_beside(Layout::contiguous(self.layout().without(&over).shape())?, self.dtype().of_sum())?;
+        let out =
+            self.allocate_beside(Layout::contiguous(self.layout().without(&over).shape())?, self.dtype().of_sum())?;
         backend(&[self])?.reduce(Reduction::Sum, out.operand()?, self.operand()?, &over)?;
         Ok(out)
     }

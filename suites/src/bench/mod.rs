@@ -216,7 +216,8 @@ impl Bench<'_> {
     fn judge(&self, log: &mut Log) -> Result<(), String> {
         let (effects, control) = judge::effects(self.catalogue, &log.records);
         control.into_iter().try_for_each(|control| log.keep(Record::Control(control)))?;
-        let verdicts = judge::verdicts(self.catalogue, &log.records, &effects, JUDGED);
+        let mut verdicts = judge::verdicts(self.catalogue, &log.records, &effects, JUDGED);
+        judge::leave_open(&mut verdicts, self.cases);
         judge::slopes(&log.records).into_iter().try_for_each(|slope| log.keep(Record::Slope(slope)))?;
         effects.into_iter().try_for_each(|effect| log.keep(Record::Effect(effect)))?;
         verdicts.into_iter().try_for_each(|verdict| log.keep(Record::Verdict(verdict)))

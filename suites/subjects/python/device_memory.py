@@ -80,6 +80,13 @@ def simulation() -> Optional[Simulation]:
     return Simulation() if SIMULATED in os.environ else None
 
 
+def wake(torch: Any, simulation: Simulation) -> None:
+    """Uses the device and page-locked memory once: before, PyTorch has no statistics of them."""
+    torch.empty(1, device="cuda")
+    torch.empty(1, pin_memory=True)
+    restore(torch, simulation)
+
+
 def restore(torch: Any, simulation: Simulation) -> None:
     """What a case may have changed of the allocators becomes what a new process has."""
     simulation.hold_events(False)

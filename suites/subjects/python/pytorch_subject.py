@@ -99,6 +99,8 @@ class PyTorch(Library):
             "segments": device_memory.segments,
             **({"simulation": self.simulation} if self.simulation else {}),
         }
+        if self.simulation is not None:
+            device_memory.wake(torch, self.simulation)
         self.usual_names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, **numpy_if_installed()}
 
     def checksum(self, tensor: Any) -> tuple[int, int]:
@@ -130,7 +132,7 @@ class PyTorch(Library):
     def reset(self) -> None:
         self.torch.set_grad_enabled(True)
         self.torch.set_default_dtype(self.torch.float32)
-        if self.simulation is not None and self.torch.cuda.is_initialized():
+        if self.simulation is not None:
             device_memory.restore(self.torch, self.simulation)
 
 

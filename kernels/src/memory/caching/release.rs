@@ -1,9 +1,9 @@
 //! Giving segments back to the device.
 
+use super::block::Slab;
 use super::block::{BlockId, PoolIndex};
 use super::stats::Figure;
 use super::{Action, AllocError, CachingAllocator, LARGE_POOL, SMALL_POOL};
-use super::block::Slab;
 use crate::memory::{DeviceError, DeviceMemory, Stream};
 
 impl<D: DeviceMemory> CachingAllocator<D> {

@@ -111,12 +111,15 @@ fn absurd(p: &Probe) -> Result<(), Stop> {
     let before = p.memory_stat("num_ooms")?;
     let refusal = p.refusal(p.empty_on([1 << 60], DType::U8, CUDA))?;
     let (kind, message) = refusal.unwrap_or_default();
-    p.fact("2^60 bytes", kind).known("out-of-memory").claimed(GPU_ONLY, "out-of-memory");
+    p.fact("2^60 bytes", kind).known("out-of-memory");
     p.fact("its message", message.contains("Tried to allocate more than 1EB memory")).known(true);
     p.fact("it is counted", p.memory_stat("num_ooms")? - before).known(0);
     let refusal = p.refusal(p.empty_on([1 << 50], DType::U8, CUDA))?;
     let (kind, message) = refusal.unwrap_or_default();
-    p.fact("2^50 bytes", kind).known("out-of-memory").claimed(GPU_ONLY, "out-of-memory");
+    p.fact("2^50 bytes", kind).known("out-of-memory");
+    p.fact("bytes free on the device when they are refused, in GiB", (DEVICE - p.memory_used()?) / GIB)
+        .known(80)
+        .claimed(GPU_ONLY, 0);
     p.fact(
         "its message",
         message.contains("Tried to allocate 1048576.00 GiB. GPU 0 has a total capacity of 80.00 GiB"),
