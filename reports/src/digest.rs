@@ -201,6 +201,11 @@ impl<'a> Digest<'a> {
         self.memory.iter().filter(|seen| outcomes.iter().any(|outcome| outcome.case == seen.case))
     }
 
+    /// Outcomes of a case, in the order of the run.
+    pub fn outcomes_of_case(&self, case: &str) -> impl Iterator<Item = &'a Outcome> {
+        self.outcomes.iter().copied().filter(move |outcome| outcome.case == case)
+    }
+
     /// What the verdicts on these claims come to.
     pub fn counts<'c>(&self, claims: impl Iterator<Item = &'c Claim>) -> Counts {
         let mut counts = Counts::default();

@@ -159,6 +159,31 @@ pub fn control(pairs: usize, different: usize) -> String {
     }
 }
 
+/// How many cases ran on device memory and have pictures, and in how many of these bytes were held that no tensor uses;
+/// with the most of them and its case. There is at least one picture.
+pub fn device_memory(ran: usize, shown: usize, cached: usize, most: Option<(String, &str)>) -> String {
+    let cases = format!("{} ran on device memory", plural(ran, "case", "cases"));
+    let shown_of = match (shown, ran) {
+        (s, r) if s == r => "with pictures here".to_string(),
+        (1, _) => "of which 1 has pictures here".to_string(),
+        (s, _) => format!("of which {s} have pictures here"),
+    };
+    let held = match (cached, shown, most) {
+        (_, 1, Some((bytes, _))) => format!("It shows bytes that are held and that no tensor uses: at most {bytes}"),
+        (c, s, Some((bytes, case))) => {
+            let which = if c == s { format!("All {s} show") } else { format!("{c} of these {s} {}", verb(c)) };
+            format!("{which} bytes that are held and that no tensor uses: at most {bytes}, in {case}")
+        }
+        (_, 1, None) => "It shows no byte that is held and that no tensor uses".into(),
+        (_, s, None) => format!("None of these {s} shows a byte that is held and that no tensor uses"),
+    };
+    format!("{cases}, {shown_of}. {held}.")
+}
+
+fn verb(n: usize) -> &'static str {
+    if n == 1 { "shows" } else { "show" }
+}
+
 /// What a simulated device is.
 pub fn simulation() -> String {
     format!(
@@ -268,6 +293,29 @@ mod tests {
         assert!(pair("a", "b", 2, 3, "2 ×").ends_with("holds at 2 of 3 sizes."));
         assert_eq!(measured(1, 0, 0), "No time was measured in this run.");
         assert_eq!(measured(2, 1, 3), "2 variants measured on 1 subject at 3 sizes.");
+    }
+
+    #[test]
+    fn device_memory_counts_cases_with_and_without_pictures() {
+        let most = || Some(("22 MiB".into(), "a.b"));
+        assert_eq!(
+            device_memory(30, 5, 3, most()),
+            "30 cases ran on device memory, of which 5 have pictures here. 3 of these 5 show bytes that are held and that no tensor uses: at most 22 MiB, in a.b."
+        );
+        assert!(device_memory(9, 2, 1, most()).contains("1 of these 2 shows bytes"));
+        assert!(device_memory(9, 2, 2, most()).contains(". All 2 show bytes"));
+        assert_eq!(
+            device_memory(2, 1, 0, None),
+            "2 cases ran on device memory, of which 1 has pictures here. It shows no byte that is held and that no tensor uses."
+        );
+        assert_eq!(
+            device_memory(2, 2, 0, None),
+            "2 cases ran on device memory, with pictures here. None of these 2 shows a byte that is held and that no tensor uses."
+        );
+        assert!(
+            device_memory(1, 1, 1, most())
+                .ends_with("It shows bytes that are held and that no tensor uses: at most 22 MiB.")
+        );
     }
 
     #[test]

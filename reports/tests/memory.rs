@@ -242,6 +242,115 @@ fn a_request_that_failed_is_explained_with_its_numbers() {
 }
 
 #[test]
+fn a_limit_of_the_process_is_told_apart_from_the_device() {
+    let mut records = support::records("finished");
+    for record in &mut records {
+        let Record::OutOfMemory(failure) = record else { continue };
+        failure.message =
+            "GPU 0 has a total capacity of 80.00 GiB of which 76.97 GiB is free. 4.00 GiB allowed; Of the rest".into();
+    }
+    let rendered = rendered(&records);
+    let html = rendered.page(&path(FAILURES));
+    let section = all(html.root_element(), ".two > section")[0];
+    let said = text(&all(section, ".fix")[0]);
+    for part in
+        ["allowed − held = 4,096 − 3,072 = 1,024 MiB", "What the message calls free, 76.97 GiB, is free on the device"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+    let names: Vec<String> = all(section, ".sizes th[scope=row]").iter().map(text).collect();
+    assert_eq!(names[1], "free under the limit");
+    assert!(rendered.text("memory.html").contains("what a limit leaves"));
+}
+
+#[test]
+fn the_page_of_all_cases_counts_those_without_pictures() {
+    let mut records = support::records("finished");
+    let claim = support::on_device_memory();
+    let on_device = |outcome: &Outcome| outcome.device == SIMULATED && outcome.outcome != OutcomeKind::NotRun;
+    let ran = |records: &[Record]| -> BTreeSet<String> {
+        let outcomes = records.iter().filter_map(|r| if let Record::Outcome(o) = r { Some(o) } else { None });
+        outcomes.filter(|outcome| on_device(outcome)).map(|outcome| outcome.case.clone()).collect()
+    };
+    let html = rendered(&records).page("memory.html");
+    let lead = |html: &Html| text(&all(html.root_element(), ".lead")[0]);
+    let all_cases = ran(&records).len();
+    assert!(all_cases > 3);
+    assert_eq!(
+        lead(&html),
+        format!(
+            "{all_cases} cases ran on device memory, of which 3 have pictures here. All 3 show bytes that are held and that no tensor uses: at most 1,536 MiB, in {FAILURES}."
+        )
+    );
+    let tutorial = format!("tutorial {}", claim.tutorial());
+    let rows = all(html.root_element(), "th.case");
+    assert!(!rows.is_empty() && rows.iter().all(|row| text(&all(*row, "small")[0]) == tutorial));
+
+    // A map counts where no line and no request shows what is held and not live.
+    records.retain(|record| !matches!(record, Record::Memory(_) | Record::OutOfMemory(_)));
+    let html = rendered(&records).page("memory.html");
+    assert!(lead(&html).ends_with("It shows bytes that are held and that no tensor uses: at most 128 MiB."));
+}
+
+#[test]
+fn facts_and_transcript_are_on_the_pages_of_claims_or_here() {
+    let mut records = support::records("finished");
+    let claim = support::on_device_memory();
+    let html = rendered(&records).page(&path(MAPS));
+    let judges = all(html.root_element(), ".judges a");
+    assert_eq!(judges.iter().map(text).collect::<Vec<_>>(), [claim.id.as_str()]);
+    assert!(all(html.root_element(), "#facts, details").is_empty());
+
+    for record in &mut records {
+        match record {
+            Record::Outcome(outcome) if outcome.case == MAPS => outcome.claims.clear(),
+            _ => {}
+        }
+    }
+    let html = rendered(&records).page(&path(MAPS));
+    assert!(all(html.root_element(), ".judges").is_empty());
+    assert_eq!(text(&all(html.root_element(), "#facts")[0]), "Facts on PyTorch 2.13.0");
+    let transcript = text(&all(html.root_element(), "details pre")[0]);
+    assert!(transcript.contains("torch.cuda.memory_allocated()  # 0"), "{transcript}");
+
+    // The page of a claim has nothing of a case that PyTorch did not run.
+    let mut records = support::records("finished");
+    records.retain(|record| !matches!(record, Record::Outcome(o) if o.case == MAPS && o.subject == "pytorch"));
+    let html = rendered(&records).page(&path(MAPS));
+    assert_eq!(all(html.root_element(), ".judges a").len(), 1);
+    assert_eq!(text(&all(html.root_element(), "#facts")[0]), "Facts on reference 0.1.0");
+}
+
+#[test]
+fn small_changes_of_main_memory_are_left_out() {
+    let mut records = support::records("finished");
+    for record in &mut records {
+        match record {
+            Record::Memory(step) if step.subject == "pytorch" => {
+                step.host = Some((100 << 20) + if step.step == 3 { (1 << 19) - 1 } else { 0 });
+                step.live = Some((1 << 20) + if step.step == 3 { 512 } else { 0 });
+            }
+            _ => {}
+        }
+    }
+    let html = rendered(&records).page(&path(TIMELINE));
+    let row = all(html.root_element(), ".steps tbody tr")[3];
+    let changes: Vec<Option<String>> =
+        all(row, "td")[4..].iter().map(|cell| all(*cell, "small").first().map(text)).collect();
+    assert!(changes[0].is_some(), "512 bytes of a tensor count");
+    assert_eq!(changes[3], None);
+}
+
+#[test]
+fn maps_that_part_are_named_in_the_headline() {
+    let html = rendered(&support::records("finished")).page(&path(MAPS));
+    assert_eq!(
+        text(&all(html.root_element(), ".lead")[0]),
+        "Held on PyTorch 2.13.0, cuda (simulated): 1,216 MiB, of which 1,088 MiB live (“A and B freed, C kept”); 0 B, of which 0 B live (“C freed”). Of 1,216 MiB held, 48.5 MiB are stranded in segments that cannot go back on PyTorch 2.13.0, cuda (simulated)."
+    );
+}
+
+#[test]
 fn what_a_simulated_device_shows_says_so() {
     let records = support::records("finished");
     let rendered = rendered(&records);

@@ -1,9 +1,11 @@
 //! `cargo xtask replay`: a recording of PyTorch's allocator, under its own settings or others.
 
+mod text;
+
 use crate::console::{Console, Failure, put, put_json};
 use bytesize::ByteSize;
 use kernels::memory::TorchVersion;
-use replay::{Options, Report, Stage, Summary};
+use replay::{Options, Report, Stage};
 use std::cell::Cell;
 use std::path::PathBuf;
 use suites::progress::Progress;
@@ -42,9 +44,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     };
     let report = replay_shown(args, &options)?;
     if args.json {
+        text::notes(&report).iter().for_each(|note| eprintln!("note: {note}"));
         put_json(&report.summary)?;
     } else {
-        print(args, &report);
+        text::lines(&args.file, &report, args.check).iter().for_each(|line| put(line));
     }
     match report.difference {
         Some(difference) => Err(Failure::Failed(format!(
@@ -88,63 +91,6 @@ fn replay_shown(args: &Args, options: &Options) -> Result<Report, Failure> {
     })
 }
 
-fn print(args: &Args, report: &Report) {
-    put(&format!("{}: {}", args.file.display(), report.recording));
-    let recorded = match report.settings == report.recorded_settings {
-        true => String::new(),
-        false => format!(" (recorded under {})", settings(&report.recorded_settings)),
-    };
-    put(&format!("replayed under {}{recorded}, by the rules of PyTorch {}", settings(&report.settings), report.torch));
-    for part in &report.parts {
-        let memory = part.device_memory.map_or_else(|| "a memory that is not known".to_owned(), bytes);
-        let before = match part.held_before {
-            0 => "none held before".to_owned(),
-            held => format!("{} held before", bytes(held)),
-        };
-        put(&format!("\ndevice {} with {memory}: {} events, {before}", part.device, grouped(part.summary.events)));
-        figures(&part.summary);
-    }
-    if report.parts.len() > 1 {
-        put(&format!("\nall devices together: {} events", grouped(report.summary.events)));
-        figures(&report.summary);
-    }
-    for note in &report.notes {
-        put(&format!("\nnote: {note}"));
-    }
-    if args.check && report.difference.is_none() {
-        put("\neverything agrees with the recording");
-    }
-}
-
-fn figures(summary: &Summary) {
-    let count = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
-    put(&format!("  most live at once   {}", bytes(summary.peak_live)));
-    put(&format!("  most held at once   {}", bytes(summary.peak_held)));
-    put(&format!(
-        "  asked of the device {}, {}",
-        count(summary.device_mallocs, "allocation", "allocations"),
-        count(summary.device_frees, "release", "releases")
-    ));
-    put(&format!("  repeated requests   {}", grouped(summary.retries)));
-    put(&format!("  out of memory       {}", count(summary.ooms, "time", "times")));
-}
-
-fn settings(text: &str) -> String {
-    if text.is_empty() { "default settings".to_owned() } else { format!("{text:?}") }
-}
-
-fn bytes(n: u64) -> String {
-    format!("{} bytes ({:.1} MiB)", grouped(n), n as f64 / f64::from(1 << 20))
-}
-
-/// A number with a comma before every three digits.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,10 +112,5 @@ mod tests {
         assert_eq!(memory("1400MB"), Some(1_400_000_000));
         assert_eq!(memory("1335"), Some(1335));
         assert_eq!(memory("much"), None);
-    }
-
-    #[test]
-    fn numbers_have_a_comma_before_every_three_digits() {
-        assert_eq!([0, 999, 1000, 3_001_024_512].map(grouped), ["0", "999", "1,000", "3,001,024,512"]);
     }
 }

@@ -15,4 +15,4 @@ mod start;
 pub mod trace;
 
 pub use check::Difference;
-pub use replay::{Failure, Options, Part, Progress, Report, Stage, Summary, replay};
+pub use replay::{Failed, FailedRequest, Failure, Options, Part, Progress, Report, Stage, Summary, Why, replay};

@@ -1,7 +1,11 @@
 //! A recording, replayed.
 
 mod events;
+mod failed;
 mod lines;
+mod settings;
+
+pub use failed::{Failed, FailedRequest, Why};
 
 use crate::check::{Checker, Difference};
 use crate::snapshot::Snapshot;
@@ -15,8 +19,15 @@ use std::path::Path;
 /// Bytes of the device where nothing tells how many it has: more than any has.
 const UNKNOWN_DEVICE: u64 = 512 << 30;
 
+/// Fewer bytes than this hold no segment.
+const LEAST_DEVICE: u64 = 2 << 20;
+
 /// More bytes than this are taken for an error: bare addresses have no room for the ranges of such a device.
 const MOST_DEVICE: u64 = 2 << 40;
+
+/// The versions of PyTorch whose rules are known.
+const FIRST_TORCH: TorchVersion = TorchVersion { major: 2, minor: 0 };
+const LAST_TORCH: TorchVersion = TorchVersion { major: 2, minor: 15 };
 
 /// How a recording is replayed. What is not said is taken from the recording.
 #[derive(Debug, Clone, Default)]
@@ -90,6 +101,8 @@ pub struct Part {
     pub held_before: u64,
     /// Its figures.
     pub summary: Summary,
+    /// Its requests that got no memory.
+    pub failed: Failed,
 }
 
 /// What a replay found.
@@ -193,20 +206,30 @@ impl Stop {
 
 impl Plan {
     fn new(options: &Options, recorded: &str, torch: TorchVersion) -> Result<Plan, Stop> {
-        if let Some(bytes) = options.device_memory.filter(|bytes| *bytes > MOST_DEVICE) {
-            return Err(Stop::Usage(format!("{bytes} bytes of device memory; {MOST_DEVICE} are the most")));
+        if let Some(bytes) = options.device_memory.filter(|bytes| !(LEAST_DEVICE..=MOST_DEVICE).contains(bytes)) {
+            return Err(Stop::Usage(format!(
+                "{bytes} bytes of device memory: the least are {LEAST_DEVICE}, the smallest segment, and the most \
+                 {MOST_DEVICE}; units are allowed, as in 80GiB"
+            )));
+        }
+        if torch < FIRST_TORCH {
+            let what = format!(
+                "the rules of PyTorch {torch} are not known: {FIRST_TORCH} to {LAST_TORCH} are followed, and newer \
+                 versions by the rules of {LAST_TORCH}"
+            );
+            return Err(if options.torch.is_some() { Stop::Usage(what) } else { Stop::Words(what) });
         }
         let own = options.settings.as_deref().is_none_or(|asked| asked == recorded);
         if options.check && !own {
             return Err(Stop::Usage(format!(
-                "other settings make other decisions: a check is only possible under those of the recording, {recorded:?}"
+                "other settings make other decisions: a check is only possible under those of the recording, {}",
+                if recorded.is_empty() { "default settings".to_owned() } else { format!("{recorded:?}") }
             )));
         }
-        let text = options.settings.as_deref().unwrap_or(recorded);
-        let settings = Settings::parse(text, torch).map_err(|error| match own {
-            true => Stop::Words(format!("its settings {text:?} are no settings of PyTorch {torch}: {error}")),
-            false => Stop::Usage(format!("settings {text:?}: {error}")),
-        })?;
+        let settings = match options.settings.as_deref() {
+            Some(asked) if !own => settings::read(asked, torch).map_err(Stop::Usage)?,
+            _ => recorded_settings(recorded, torch)?,
+        };
         Ok(Plan { settings, own, check: options.check })
     }
 
@@ -216,8 +239,12 @@ impl Plan {
         recorded: &str,
         parts: Vec<Part>,
         checker: Checker,
-        notes: Vec<String>,
+        mut notes: Vec<String>,
     ) -> Report {
+        let torch = self.settings.version();
+        if torch > LAST_TORCH {
+            notes.push(format!("the rules of PyTorch {torch} are not known: those of {LAST_TORCH} are taken"));
+        }
         let mut summary = Summary::default();
         parts.iter().for_each(|part| summary.add(&part.summary));
         summary.differences = checker.differences;
@@ -225,11 +252,22 @@ impl Plan {
             recording,
             recorded_settings: recorded.to_owned(),
             settings: self.settings.text().to_owned(),
-            torch: self.settings.version(),
+            torch,
             parts,
             summary,
             difference: checker.first,
             notes,
         }
     }
+}
+
+/// The settings that a recording names.
+fn recorded_settings(text: &str, torch: TorchVersion) -> Result<Settings, Stop> {
+    settings::read(text, torch)
+        .map_err(|error| Stop::Words(format!("its settings {text:?} are no settings of PyTorch {torch}: {error}")))
+}
+
+/// A number with its word: `1 segment`, `2 segments`.
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }

@@ -3,7 +3,7 @@
 use flate2::bufread::MultiGzDecoder;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// What a file holds, by its first bytes.
@@ -39,7 +39,7 @@ const BUFFER: usize = 1 << 16;
 pub fn open<'a>(path: &Path, tell: &'a dyn Fn(u64)) -> io::Result<BufReader<Box<dyn Read + 'a>>> {
     let mut file = BufReader::with_capacity(BUFFER, Told { file: File::open(path)?, tell });
     let unpacked: Box<dyn Read> = match file.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
-        true => Box::new(MultiGzDecoder::new(file)),
+        true => Box::new(Unpacked(MultiGzDecoder::new(file))),
         false => Box::new(file),
     };
     Ok(BufReader::with_capacity(BUFFER, unpacked))
@@ -56,6 +56,18 @@ impl Read for Told<'_> {
         let read = self.file.read(bytes)?;
         (self.tell)(read as u64);
         Ok(read)
+    }
+}
+
+/// A gzipped file, unpacked. One that is cut short says so itself: what is in it would be blamed else.
+struct Unpacked<R>(MultiGzDecoder<R>);
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.0.read(bytes).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => io::Error::new(ErrorKind::InvalidData, "the gzip stream ends early"),
+            _ => error,
+        })
     }
 }
 

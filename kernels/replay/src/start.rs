@@ -5,6 +5,7 @@
 //! request, and in a large pool up to 1 MiB more, which is too little to be kept apart. Where free memory follows the
 //! block, the first allocation there shows its end, for allocations are cut from the front of what is free.
 
+use crate::replay::count;
 use crate::snapshot::{Event, Segment};
 use kernels::memory::{Action, BlockStart, BlockState, SegmentStart, Settings};
 use std::collections::BTreeMap;
@@ -97,9 +98,9 @@ pub(crate) fn rebuild(events: &[Event], segments: &[&Segment], settings: &Settin
     start.live = start.segments.iter().flat_map(live_of).collect();
     if sizes.uncertain > 0 {
         start.notes.push(format!(
-            "{} blocks that were there before the recording are followed by free memory: they are taken to be no larger \
-             than their rounded requests, and could be up to 1 MiB larger",
-            sizes.uncertain
+            "free memory follows {} from before the recording: taken to be no larger than the rounded request, where up \
+             to 1 MiB more is possible",
+            count(sizes.uncertain, "block", "blocks")
         ));
     }
     Ok(start)
@@ -117,7 +118,7 @@ fn live_of(segment: &SegmentStart) -> impl Iterator<Item = u64> + '_ {
 /// Finds the sizes of blocks.
 struct Sizes<'a> {
     settings: &'a Settings,
-    uncertain: u64,
+    uncertain: usize,
 }
 
 impl Sizes<'_> {

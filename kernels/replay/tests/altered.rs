@@ -10,7 +10,7 @@ mod support;
 use kernels::memory::{Action, TorchVersion};
 use pickled::{Layout, NEW, pickled};
 use replay::snapshot::{Event, Segment, Snapshot};
-use replay::{Options, Report, replay};
+use replay::{Failure, Options, Report, replay};
 use std::io::{Cursor, Write};
 use support::packed;
 
@@ -90,7 +90,10 @@ fn private_pools_are_left_out_and_said() {
     agrees("private pools", &report);
     assert_eq!(report.summary, one);
     assert!(
-        report.notes.iter().any(|note| note.contains("2 entries and 1 segments of device 0 belong to private pools"))
+        report
+            .notes
+            .iter()
+            .any(|note| note.contains("private pools such as those of captured graphs: 2 entries and 1 segment"))
     );
 }
 
@@ -163,11 +166,72 @@ fn recordings_that_contradict_themselves_are_refused() {
     let mut empty = whole.clone();
     empty.traces[0].clear();
     assert!(run(&empty).unwrap_err().contains("_record_memory_history"));
+}
 
-    let other = Options { settings: Some("max_split_size_mb:64".to_owned()), ..CHECK };
-    assert!(run_in(&whole, NEW, &other).unwrap_err().contains("a check is only possible under those of the recording"));
-    let vast = Options { device_memory: Some(u64::MAX), ..CHECK };
-    assert!(run_in(&whole, NEW, &vast).unwrap_err().contains("18446744073709551615 bytes of device memory"));
-    let wrong = Options { settings: Some("max_split:64".to_owned()), check: false, ..CHECK };
-    assert!(run_in(&whole, NEW, &wrong).unwrap_err().contains("max_split"));
+#[test]
+fn an_entry_with_an_unknown_action_is_named() {
+    let mut two = snapshot("mlp");
+    let at = two.traces[0].iter().position(|event| event.action == Action::FreeRequested).unwrap();
+    two.traces.insert(0, Vec::new());
+    let mut bytes = pickled(&two, NEW);
+    let alter = |bytes: &mut [u8], action: &[u8]| {
+        let place = bytes.windows(14).position(|window| window == b"free_requested").unwrap();
+        bytes[place..][..14].copy_from_slice(action);
+    };
+    alter(&mut bytes, b"free_forgotten");
+    // Only the first is told.
+    alter(&mut bytes, b"free_elsewhere");
+    let error = Snapshot::read(|| Ok(Cursor::new(&bytes))).unwrap_err().to_string();
+    assert!(
+        error.ends_with(&format!("entry {at} of device 1 has the action \"free_forgotten\", which is not known")),
+        "{error}"
+    );
+}
+
+#[test]
+fn options_that_make_no_sense_for_the_recording_are_refused_as_such() {
+    let whole = snapshot("mlp");
+    let refused = |snapshot: &Snapshot, options: Options, words: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&pickled(snapshot, NEW)).unwrap();
+        let Err(Failure::Usage(what)) = replay(file.path(), &options, &|_, _, _| {}) else {
+            panic!("accepted: {words}")
+        };
+        assert!(what.contains(words), "{what}");
+    };
+    let free = Options { check: false, ..CHECK };
+    let settings = |text: &str, options: &Options| Options { settings: Some(text.to_owned()), ..options.clone() };
+    let memory = |bytes, options: &Options| Options { device_memory: Some(bytes), ..options.clone() };
+
+    refused(&whole, settings("max_split_size_mb:64", &CHECK), "under those of the recording, default settings");
+    refused(&whole, settings("max_split:64", &free), "max_split:64: PyTorch refuses it: Unrecognized key 'max_split'");
+    refused(&whole, memory(u64::MAX, &free), "18446744073709551615 bytes of device memory");
+    for few in [0, 80, (2 << 20) - 1] {
+        refused(&whole, memory(few, &free), "the least are 2097152, the smallest segment");
+    }
+    let old = Options { torch: Some(TorchVersion { major: 1, minor: 13 }), ..free.clone() };
+    refused(&whole, old, "the rules of PyTorch 1.13 are not known: 2.0 to 2.15 are followed");
+
+    let half = settings("per_process_memory_fraction:0.5", &free);
+    refused(&whole, half.clone(), "--device-memory has to tell it");
+    assert!(run_in(&whole, NEW, &memory(1 << 30, &half)).is_ok());
+
+    // Nothing shows the memory of this device, but what it held.
+    let held = run(&whole).unwrap().summary.peak_held;
+    refused(&whole, memory(held - 1, &CHECK), &format!("at least the {held} bytes that it held"));
+    agrees("with as much as it held", &run_in(&whole, NEW, &memory(held, &CHECK)).unwrap());
+    refused(&snapshot("gpt_amp_var_oom"), memory(2 << 30, &CHECK), "device 0, 1400000000 bytes");
+}
+
+#[test]
+fn what_has_no_effect_is_said() {
+    let mut half = snapshot("mlp");
+    half.settings = Some("per_process_memory_fraction:0.5".to_owned());
+    let report = run(&half).unwrap();
+    agrees("with a fraction", &report);
+    assert!(report.notes.iter().any(|note| note.contains("--device-memory has to tell it")));
+
+    let newer = Options { torch: Some(TorchVersion { major: 2, minor: 16 }), ..CHECK };
+    let report = run_in(&snapshot("mlp"), NEW, &newer).unwrap();
+    assert!(report.notes.iter().any(|note| note.contains("2.16 are not known: those of 2.15 are taken")));
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use replay::{Options, Report, replay};
+use replay::{Options, Report, Why, replay};
 use serde_json::Value;
 use support::{packed, place};
 
@@ -51,8 +51,36 @@ fn a_request_that_failed_agrees_on_the_card_that_it_shows() {
     let report = agrees("gpt_amp_var_oom", None);
     assert_eq!(report.summary.ooms, 1);
     assert_eq!(report.parts[0].device_memory, Some(1_400_000_000));
+    let failed = &report.parts[0].failed;
+    assert_eq!((failed.count, failed.recorded, failed.first.len()), (1, 1, 1));
+    let first = &failed.first[0];
+    let Why::OutOfMemory { segment, free, limit } = first.why else { panic!("{first:?}") };
+    assert_eq!(free + first.held, 1_400_000_000);
+    assert!(first.recorded && limit.is_none() && segment > free && first.live <= first.held);
     let more = run("gpt_amp_var_oom", &Options { device_memory: Some(4 * GIB), ..Options::default() });
     assert_eq!(more.summary.ooms, 0);
+}
+
+#[test]
+fn where_memory_runs_out_on_a_smaller_card_is_told() {
+    let options = Options { device_memory: Some(GIB), ..Options::default() };
+    let report = run("gpt", &options);
+    let failed = &report.parts[0].failed;
+    assert_eq!(failed.count, report.summary.ooms);
+    assert_eq!((failed.recorded, failed.first.len()), (0, 3));
+    assert!(failed.first.is_sorted_by_key(|request| request.event));
+    assert!(failed.first.iter().all(|request| request.live <= request.held && request.held <= GIB));
+
+    let half = Options { settings: Some("per_process_memory_fraction:0.5".to_owned()), ..options.clone() };
+    let limits = run("gpt", &half).parts[0].failed.first.iter().map(|request| request.why).collect::<Vec<_>>();
+    assert!(limits.iter().all(|why| matches!(why, Why::OutOfMemory { limit: Some(limit), .. } if *limit == GIB / 2)));
+
+    let early = Options { settings: Some("throw_on_cudamalloc_oom:True".to_owned()), ..options };
+    let report = run("gpt", &early);
+    assert!(
+        report.summary.ooms == 0 && report.parts[0].failed.first.iter().all(|request| request.why == Why::Rejected)
+    );
+    assert!(report.parts[0].failed.count > 0);
 }
 
 #[test]

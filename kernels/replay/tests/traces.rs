@@ -4,7 +4,7 @@
 
 mod support;
 
-use replay::{Failure, Options, Report, replay};
+use replay::{Failure, Options, Report, Why, replay};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -91,5 +91,49 @@ fn files_that_are_no_recordings_are_named() {
     let said = |bytes: &[u8]| run_bytes(bytes).unwrap_err().to_string();
     assert!(said(b"").ends_with("the file is empty"));
     assert!(said(b"PK\x03\x04").contains("zip archive"));
+    let whole = fs::read(place("traces/train_like.jsonl.gz")).unwrap();
+    for bytes in [&whole[..5], &whole[..whole.len() / 2]] {
+        assert!(said(bytes).ends_with("the gzip stream ends early"), "{}", said(bytes));
+    }
+    let snapshot = fs::read(place("snapshots/mlp.pickle.gz")).unwrap();
+    assert!(said(&snapshot[..snapshot.len() / 2]).ends_with("the gzip stream ends early"));
     assert!(said(b"id,size\n").contains("neither a pickled memory snapshot nor a trace"));
+}
+
+const NOTHING: &str = r#""cuda":[],"trace":[],"allocated":0,"reserved":0,"active":0,"requested":0,"inactive_split":0,"nseg":0,"retries":0,"ooms":0}"#;
+
+/// A trace of these ops, recorded with this version.
+fn trace(torch: &str, ops: &[&str]) -> Vec<u8> {
+    let header = format!(
+        r#""op":"header","stream_order":[0],"config":"","meta":{{"name":"n","device_total":1073741824,"torch":"{torch}"}}"#
+    );
+    let lines = [header.as_str()].into_iter().chain(ops.iter().copied()).enumerate();
+    lines.map(|(i, op)| format!("{{\"i\":{i},{op},{NOTHING}\n")).collect::<String>().into_bytes()
+}
+
+#[test]
+fn a_trace_without_events_or_of_an_unknown_version_is_an_error() {
+    let said = |torch: &str, ops: &[&str]| run_bytes(&trace(torch, ops)).unwrap_err().to_string();
+    assert!(said("2.13.0", &[]).ends_with("no line follows the header, so there is nothing to replay"));
+    assert!(said("1.13.1", &[r#""op":"empty_cache""#]).contains("the rules of PyTorch 1.13 are not known"));
+    assert_eq!(run_bytes(&trace("2.13.0", &[r#""op":"empty_cache""#])).unwrap().summary.events, 1);
+}
+
+#[test]
+fn an_absurd_request_is_told_as_refused() {
+    let absurd = r#""op":"malloc","id":1,"size":18446744073709551615,"stream":0,"addr":512"#;
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&trace("2.13.0", &[absurd])).unwrap();
+    let report = run(file.path(), &Options { check: false, ..CHECK }).unwrap();
+    let failed = &report.parts[0].failed;
+    assert_eq!((report.summary.ooms, failed.count, failed.recorded), (0, 1, 0));
+    assert_eq!((failed.first[0].event, failed.first[0].asked, failed.first[0].why), (2, u64::MAX, Why::Absurd));
+}
+
+#[test]
+fn requests_that_failed_in_the_recording_are_told_as_such() {
+    let report = check(&place("traces/oom_4g.jsonl.gz"));
+    let failed = &report.parts[0].failed;
+    assert_eq!((failed.count, failed.recorded), (report.summary.ooms, report.summary.ooms));
+    assert!(failed.first.iter().all(|request| request.recorded && matches!(request.why, Why::OutOfMemory { .. })));
 }

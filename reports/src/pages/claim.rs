@@ -100,7 +100,7 @@ fn launches(digest: &Digest, claim: &Claim) -> Vec<Launch> {
     let launches = judged.filter_map(|column| {
         let outcomes = digest.cell(&claim.id, column);
         let name = format!("{} {}", column.name, column.version.unwrap_or_default());
-        (!outcomes.is_empty()).then(|| Launch { name, table: Table::new(outcomes, Some(&claim.id)) })
+        (!outcomes.is_empty()).then(|| Launch { name, table: Table::on_claim(outcomes, &claim.id) })
     });
     launches.collect()
 }
@@ -163,8 +163,8 @@ fn differing(outcome: &suites::record::Outcome) -> String {
     let mut parts: Vec<String> = Vec::new();
     let differing: Vec<_> = outcome.facts.iter().filter(|fact| !fact.agrees()).collect();
     for fact in differing.iter().take(3) {
-        let known = fact.known.as_ref().map(facts::value).unwrap_or_default();
-        parts.push(format!("{}: {}, PyTorch {known}", fact.what, facts::value(&fact.seen)));
+        let known = fact.known.as_ref().map(|known| facts::value(fact, known)).unwrap_or_default();
+        parts.push(format!("{}: {}, PyTorch {known}", fact.what, facts::value(fact, &fact.seen)));
     }
     if differing.len() > 3 {
         parts.push(format!("and {} more", differing.len() - 3));

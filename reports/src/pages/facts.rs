@@ -12,6 +12,8 @@ const VALUE: usize = 120;
 const TRANSCRIPT_ENTRY: usize = 3000;
 /// Most lines of transcripts on a page; the run log has them all.
 const LINES: usize = 80;
+/// Words of facts whose value is the error that something ended with.
+const OF_ERRORS: [&str; 3] = ["error", "raise", "request"];
 
 /// The facts of some outcomes on one subject.
 #[derive(Debug, Serialize)]
@@ -57,13 +59,28 @@ struct Transcript {
 
 impl Table {
     /// The facts as they bear on a claim: its own and those that no claim rests on. Cases with a fact that does not fit
-    /// come first. With no claim, every fact.
-    pub fn new(mut outcomes: Vec<&Outcome>, claim: Option<&str>) -> Self {
+    /// come first.
+    pub fn on_claim(outcomes: Vec<&Outcome>, claim: &str) -> Self {
+        Table::new(outcomes, Some(claim), LINES)
+    }
+
+    /// Every fact, with the transcripts.
+    pub fn whole(outcomes: Vec<&Outcome>) -> Self {
+        Table::new(outcomes, None, LINES)
+    }
+
+    /// Every fact, without the transcripts.
+    pub fn facts_alone(outcomes: Vec<&Outcome>) -> Self {
+        Table::new(outcomes, None, 0)
+    }
+
+    /// A table with at most so many lines of transcripts.
+    fn new(mut outcomes: Vec<&Outcome>, claim: Option<&str>, most: usize) -> Self {
         outcomes.sort_by_key(|outcome| Reverse(outcome.facts.iter().any(|fact| fits(fact, claim) == Some(false))));
         let facts = || outcomes.iter().flat_map(|outcome| &outcome.facts);
         let own = |fact: &Fact| fact.claimed.iter().any(|c| Some(c.claim.as_str()) == claim && c.example);
         let lines = outcomes.iter().map(|outcome| outcome.transcript.len()).sum();
-        let (transcripts, shown) = if claim.is_some() { transcripts(&outcomes) } else { (Vec::new(), 0) };
+        let (transcripts, shown) = transcripts(&outcomes, most);
         Table {
             claimed: claim.is_some(),
             cases: outcomes.iter().map(|outcome| case(outcome, claim)).collect(),
@@ -97,17 +114,17 @@ fn row(fact: &Fact, claim: Option<&str>) -> Row {
     let claimed = fact.claimed.iter().find(|claimed| Some(claimed.claim.as_str()) == claim);
     Row {
         what: fact.what.clone(),
-        claimed: claimed.map(|claimed| value(&claimed.value)),
-        seen: value(&fact.seen),
+        claimed: claimed.map(|claimed| value(fact, &claimed.value)),
+        seen: value(fact, &fact.seen),
         fits: claimed.map(|claimed| if fact.fits(claimed) { tags::FITS } else { tags::DOES_NOT_FIT }),
-        known: fact.known.as_ref().map(value),
+        known: fact.known.as_ref().map(|known| value(fact, known)),
         differs: (!fact.agrees()).then(|| tags::outcome(OutcomeKind::Differs)),
     }
 }
 
-/// Transcripts up to [`LINES`] lines together, and how many those are.
-fn transcripts(outcomes: &[&Outcome]) -> (Vec<Transcript>, usize) {
-    let mut left = LINES;
+/// Transcripts of so many lines together at most, and how many they have.
+fn transcripts(outcomes: &[&Outcome], most: usize) -> (Vec<Transcript>, usize) {
+    let mut left = most;
     let mut transcripts = Vec::new();
     for outcome in outcomes {
         let lines: Vec<String> =
@@ -117,12 +134,16 @@ fn transcripts(outcomes: &[&Outcome]) -> (Vec<Transcript>, usize) {
             transcripts.push(Transcript { name: outcome.case.clone(), device: outcome.device.clone(), lines });
         }
     }
-    (transcripts, LINES - left)
+    (transcripts, most - left)
 }
 
-/// A value as it is shown.
-pub fn value(value: &Value) -> String {
-    words::short(&value.to_string(), VALUE)
+/// A value of a fact as it is shown: nothing where the fact speaks of errors is that something went through.
+pub fn value(fact: &Fact, value: &Value) -> String {
+    match value {
+        Value::None if OF_ERRORS.iter().any(|word| fact.what.contains(word)) => "no error".into(),
+        Value::None => "nothing".into(),
+        value => words::short(&value.to_string(), VALUE),
+    }
 }
 
 /// What an outcome says in one line: the first value that differs, or the reason.
@@ -130,9 +151,30 @@ pub fn remark(outcome: &Outcome) -> String {
     match outcome.outcome {
         OutcomeKind::Agrees => String::new(),
         OutcomeKind::Differs => match outcome.facts.iter().find(|fact| !fact.agrees()) {
-            Some(fact) => format!("{}: {}", fact.what, fact.seen),
+            Some(fact) => format!("{}: {}", fact.what, value(fact, &fact.seen)),
             None => String::new(),
         },
         _ => outcome.reason.as_deref().map(words::reason).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_no_error_where_a_fact_speaks_of_errors() {
+        let fact = |what: &str| Fact {
+            what: what.into(),
+            seen: Value::None,
+            known: None,
+            claimed: Vec::new(),
+            tolerance: None,
+        };
+        for what in ["kind of error of backward()", "what 2^50 bytes raise", "a request of 36 MiB"] {
+            assert_eq!(value(&fact(what), &Value::None), "no error", "{what}");
+            assert_eq!(value(&fact(what), &Value::Int(0)), "0", "{what}");
+        }
+        assert_eq!(value(&fact("what it returns"), &Value::None), "nothing");
     }
 }

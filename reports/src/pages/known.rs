@@ -34,7 +34,7 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<Option<(String, String)>
     let view = View {
         lead: words::known(cases.len()),
         version: digest.judged_version().unwrap_or_default().into(),
-        table: Table::new(cases, None),
+        table: Table::facts_alone(cases),
     };
     let description = "Facts on PyTorch that no claim rests on.";
     let frame = Frame::new(digest, "known.html".into(), "known", "What PyTorch does".into(), description.into());

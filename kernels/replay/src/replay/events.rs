@@ -4,12 +4,15 @@
 //! and what the allocator did with segments. Requests and completed frees are fed in their order; what was done with
 //! segments follows, except where a program emptied the cache: a run of returned segments that no request needed.
 
-use super::{MOST_DEVICE, Options, Part, Plan, Progress, Report, Stage, Stop, Summary, UNKNOWN_DEVICE};
+use super::{
+    Failed, MOST_DEVICE, Options, Part, Plan, Progress, Report, Stage, Stop, Summary, UNKNOWN_DEVICE, count,
+    recorded_settings,
+};
 use crate::check::{Checker, difference, final_segments, segment_events};
 use crate::device::ReplayDevice;
 use crate::snapshot::{Event, Segment, Snapshot};
 use crate::start::{Start, rebuild};
-use kernels::memory::{Action, AllocError, CachingAllocator, Settings, TorchVersion};
+use kernels::memory::{Action, AllocError, CachingAllocator, TorchVersion};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -29,9 +32,7 @@ pub(super) fn replay(snapshot: &Snapshot, options: &Options, progress: &Progress
         torch
     });
     let plan = Plan::new(options, recorded, torch)?;
-    let own_settings = Settings::parse(recorded, torch).map_err(|error| {
-        Stop::Words(format!("its settings {recorded:?} are no settings of PyTorch {torch}: {error}"))
-    })?;
+    let own_settings = recorded_settings(recorded, torch)?;
     let all = snapshot.traces.iter().map(Vec::len).sum::<usize>() as u64;
     if all == 0 {
         return Err(Stop::Words(
@@ -49,13 +50,7 @@ pub(super) fn replay(snapshot: &Snapshot, options: &Options, progress: &Progress
         let (events, segments) = default_pools(device, trace, &snapshot.segments, &mut notes);
         let start = rebuild(&events, &segments, &own_settings).map_err(Stop::Words)?;
         let card = Card::of(&events, &start);
-        if let Some(shown) = card.total.filter(|shown| plan.check && options.device_memory.is_some_and(|m| m != *shown))
-        {
-            return Err(Stop::Usage(format!(
-                "a check is only possible with as much device memory as the recording shows for device {device}, {shown} \
-                 bytes"
-            )));
-        }
+        card.suits(device, &plan, options.device_memory, &mut notes)?;
         let mut replay = Replay::new(&events, &plan, &start, &card, options.device_memory).map_err(Stop::Words)?;
         replay.name = several.then_some(device);
         replay.collected =
@@ -66,9 +61,9 @@ pub(super) fn replay(snapshot: &Snapshot, options: &Options, progress: &Progress
         }
         if !start.segments.is_empty() && torch >= (TorchVersion { major: 2, minor: 11 }) {
             notes.push(format!(
-                "{} segments of device {device} were there before the recording: in which order they were taken is not \
-                 in the file, and taken to be that of their addresses",
-                start.segments.len()
+                "device {device} held {} before the recording: the order of taking them is not in the file, and is \
+                 taken to be that of addresses",
+                count(start.segments.len(), "segment", "segments")
             ));
         }
         done += trace.len() as u64;
@@ -77,6 +72,7 @@ pub(super) fn replay(snapshot: &Snapshot, options: &Options, progress: &Progress
             device_memory: options.device_memory.or(card.total),
             held_before: start.held(),
             summary: Summary::of(events.len() as u64, replay.allocator.statistics()),
+            failed: replay.failed,
         });
         notes.extend(start.notes);
     }
@@ -109,10 +105,9 @@ fn default_pools<'a>(
     }
     let events: Vec<Event> = trace.iter().filter(|event| !is_private(event)).copied().collect();
     notes.push(format!(
-        "{} entries and {} segments of device {device} belong to private pools, such as those of captured graphs, and \
-         are left out",
-        trace.len() - events.len(),
-        private.len()
+        "left out of device {device}, as parts of private pools such as those of captured graphs: {} and {}",
+        count(trace.len() - events.len(), "entry", "entries"),
+        count(private.len(), "segment", "segments")
     ));
     (events.into(), default)
 }
@@ -140,6 +135,31 @@ impl Card {
         }
         card.total = card.total.filter(|total| *total <= MOST_DEVICE);
         card
+    }
+
+    /// Whether a replay as planned, with so much memory asked for, makes sense on it.
+    fn suits(&self, device: u64, plan: &Plan, asked: Option<u64>, notes: &mut Vec<String>) -> Result<(), Stop> {
+        if let Some(asked) = asked.filter(|asked| plan.check && self.with(Some(*asked)) != Some(*asked)) {
+            let shown = match self.total {
+                Some(total) => format!("{total} bytes"),
+                None => format!("at least the {} bytes that it held", self.held),
+            };
+            return Err(Stop::Usage(format!(
+                "a check is only possible with as much device memory as the recording shows for device {device}, \
+                 {shown}; {asked} bytes are another device"
+            )));
+        }
+        if plan.settings.per_process_memory_fraction < 1.0 && asked.or(self.total).is_none() {
+            let what = format!(
+                "per_process_memory_fraction is a part of a memory that is not known: the recording does not show that \
+                 of device {device}, and --device-memory has to tell it"
+            );
+            if !plan.own {
+                return Err(Stop::Usage(what));
+            }
+            notes.push(what);
+        }
+        Ok(())
     }
 
     /// Its bytes where they are known; those that are asked for, where the recording could have been made with them.
@@ -180,6 +200,7 @@ struct Replay<'a> {
     collected: bool,
     /// The device, where there are several.
     name: Option<u64>,
+    failed: Failed,
 }
 
 impl<'a> Replay<'a> {
@@ -214,6 +235,7 @@ impl<'a> Replay<'a> {
             collected: false,
             own: plan.own && (asked.is_none() || card.with(asked) == asked),
             name: None,
+            failed: Failed::default(),
         })
     }
 
@@ -267,8 +289,10 @@ impl<'a> Replay<'a> {
                 Ok(address)
             }
             // The program goes on without the block, and gives back what is not here.
-            Err(error @ (AllocError::OutOfMemory(_) | AllocError::Absurd(_) | AllocError::Rejected(_))) => Err(error),
-            Err(error) => return Err(error),
+            Err(error) => {
+                self.failed.note(at as u64, false, &error, self.allocator.statistics())?;
+                Err(error)
+            }
         };
         self.allocator.device_mut().expect_nothing();
         // What was done with segments is compared first: a false one explains a false address.
@@ -292,8 +316,7 @@ impl<'a> Replay<'a> {
         match got {
             // The program went on without the block.
             Ok(address) => self.allocator.free(address),
-            Err(AllocError::OutOfMemory(_) | AllocError::Rejected(_)) => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => self.failed.note(at as u64, true, &error, self.allocator.statistics()),
         }
     }
 

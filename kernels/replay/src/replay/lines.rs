@@ -1,9 +1,9 @@
 //! Replays a trace of JSON lines.
 
-use super::{MOST_DEVICE, Options, Part, Plan, Report, Stop, Summary};
+use super::{Failed, MOST_DEVICE, Options, Part, Plan, Report, Stop, Summary};
 use crate::check::{Checker, Lines, Outcome};
 use crate::trace::{BadLine, Line, Op, Reader};
-use kernels::memory::{AllocError, BareAddresses, CachingAllocator, TorchVersion};
+use kernels::memory::{BareAddresses, CachingAllocator, TorchVersion};
 use std::collections::HashMap;
 use std::io::BufRead;
 
@@ -37,6 +37,7 @@ pub(super) fn replay(from: impl BufRead, options: &Options) -> Result<Report, St
         allocator: CachingAllocator::new(device, plan.settings.clone()),
         streams: header.stream_order.iter().enumerate().map(|(handle, number)| (*number, handle as u64)).collect(),
         live: HashMap::new(),
+        failed: Failed::default(),
     };
     if plan.check {
         replay.allocator.device_mut().note_calls();
@@ -57,8 +58,11 @@ pub(super) fn replay(from: impl BufRead, options: &Options) -> Result<Report, St
             compared.compare(&mut checker, &line, Outcome { answer, calls, entries, statistics, segments });
         }
     }
+    if events == 0 {
+        return Err(Stop::Words("no line follows the header, so there is nothing to replay".to_owned()));
+    }
     let summary = Summary::of(events, replay.allocator.statistics());
-    let part = Part { device: 0, device_memory: Some(total), held_before: 0, summary };
+    let part = Part { device: 0, device_memory: Some(total), held_before: 0, summary, failed: replay.failed };
     let recording = format!("a trace named {:?}, recorded with PyTorch {}", header.meta.name, header.meta.torch);
     Ok(plan.report(recording, &header.settings, vec![part], checker, Vec::new()))
 }
@@ -69,6 +73,7 @@ struct LineReplay {
     streams: HashMap<u64, u64>,
     /// Where the blocks are, by name.
     live: HashMap<u64, u64>,
+    failed: Failed,
 }
 
 impl LineReplay {
@@ -76,7 +81,8 @@ impl LineReplay {
     fn line(&mut self, line: &Line) -> Result<Option<Result<u64, String>>, String> {
         let done = match &line.op {
             Op::Malloc { id, bytes, stream, answer } => {
-                return self.malloc(*id, *bytes, *stream, answer.is_err()).map(Some);
+                let stream = self.stream(*stream)?;
+                return self.malloc(line.number, *id, *bytes, stream, answer.is_err()).map(Some);
             }
             // A block that is not here was not to be had under these settings.
             Op::Free { id } => self.live.remove(id).map_or(Ok(()), |address| self.allocator.free(address)),
@@ -102,8 +108,14 @@ impl LineReplay {
         done.map(|()| None).map_err(|error| error.to_string())
     }
 
-    fn malloc(&mut self, id: u64, bytes: u64, stream: u64, failed: bool) -> Result<Result<u64, String>, String> {
-        let stream = self.stream(stream)?;
+    fn malloc(
+        &mut self,
+        line: u64,
+        id: u64,
+        bytes: u64,
+        stream: u64,
+        failed: bool,
+    ) -> Result<Result<u64, String>, String> {
         match self.allocator.allocate(bytes, stream) {
             Ok(address) => {
                 if failed {
@@ -114,10 +126,10 @@ impl LineReplay {
                 }
                 Ok(Ok(address))
             }
-            Err(error @ (AllocError::OutOfMemory(_) | AllocError::Absurd(_) | AllocError::Rejected(_))) => {
-                Ok(Err(error.to_string()))
+            Err(error) => {
+                let noted = self.failed.note(line, failed, &error, self.allocator.statistics());
+                noted.map(|()| Err(error.to_string())).map_err(|error| error.to_string())
             }
-            Err(error) => Err(error.to_string()),
         }
     }
 

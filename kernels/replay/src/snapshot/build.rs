@@ -35,6 +35,10 @@ pub(super) enum Value {
 pub(super) struct List {
     placed: bool,
     items: Items,
+    /// Entries so far, with those that are not kept.
+    entries: u64,
+    /// The first entry whose action is not known, and the action.
+    unknown: Option<(u64, Rc<str>)>,
 }
 
 #[derive(Default)]
@@ -54,6 +58,11 @@ pub(super) struct Dict {
     placed: bool,
     fields: Vec<(Rc<str>, Value)>,
 }
+
+/// What errors call a dictionary with an action.
+const ENTRY: &str = "a trace entry";
+/// Actions that move no memory.
+const STILL: [&str; 2] = ["snapshot", "user_defined"];
 
 /// Keys whose values are kept.
 fn wanted(key: &str) -> bool {
@@ -94,12 +103,12 @@ impl Build for Builder {
         let Value::List(list) = list else { return Err("values are added to what is no list".to_owned()) };
         for item in items {
             match item {
-                Value::Dict(dict) => self.append_dict(&mut open_list(list)?.items, &dict)?,
+                Value::Dict(dict) => self.append_dict(&mut *open_list(list)?, &dict)?,
                 Value::List(inner) => {
                     // The inner one first: a list in itself is found to be placed.
-                    let events = inner.try_borrow_mut().map_err(|_| cyclic())?.place_events()?;
-                    if let Some(events) = events {
-                        push_trace(&mut open_list(list)?.items, events)?;
+                    let mut inner = inner.try_borrow_mut().map_err(|_| cyclic())?;
+                    if let Some(events) = inner.place_events()? {
+                        push_trace(&mut open_list(list)?.items, events, inner.unknown.take())?;
                     }
                 }
                 _ => {}
@@ -138,11 +147,20 @@ impl Build for Builder {
 
 impl Builder {
     /// Adds the record that a dictionary makes, if it makes one.
-    fn append_dict(&mut self, items: &mut Items, dict: &RefCell<Dict>) -> Result<(), String> {
+    fn append_dict(&mut self, list: &mut List, dict: &RefCell<Dict>) -> Result<(), String> {
+        let List { items, entries, unknown, .. } = list;
         let mut dict = dict.borrow_mut();
         let placed_before = std::mem::replace(&mut dict.placed, true);
         if dict.has("action") {
-            let Some(event) = dict.event()? else { return Ok(()) };
+            *entries += 1;
+            let name = dict.text("action", ENTRY)?;
+            let Some(action) = Action::ALL.into_iter().find(|action| action.name() == &*name) else {
+                if !STILL.contains(&&*name) {
+                    unknown.get_or_insert((*entries - 1, name));
+                }
+                return Ok(());
+            };
+            let event = dict.event(action)?;
             self.names_pools |= dict.has("pool_id");
             match items {
                 Items::None => *items = Items::Events(vec![event]),
@@ -223,8 +241,13 @@ fn open_list(list: &RefCell<List>) -> Result<RefMut<'_, List>, String> {
     if list.placed { Err(cyclic()) } else { Ok(list) }
 }
 
-/// Adds the trace of one more device. That of a device where nothing happened is empty.
-fn push_trace(items: &mut Items, events: Vec<Event>) -> Result<(), String> {
+/// Adds the trace of one more device. That of a device where nothing happened is empty; one with an action that is not
+/// known may have moved memory unseen.
+fn push_trace(items: &mut Items, events: Vec<Event>, unknown: Option<(u64, Rc<str>)>) -> Result<(), String> {
+    if let Some((entry, action)) = unknown {
+        let device = if let Items::Traces(traces) = items { traces.len() } else { 0 };
+        return Err(format!("entry {entry} of device {device} has the action {action:?}, which is not known"));
+    }
     match items {
         Items::None => *items = Items::Traces(vec![events]),
         Items::Traces(traces) => traces.push(events),
@@ -296,19 +319,17 @@ impl Dict {
         }
     }
 
-    /// An entry; none where it moves no memory, as `snapshot` and actions of later versions do.
-    fn event(&self) -> Result<Option<Event>, String> {
-        let of = "a trace entry";
-        let name = self.text("action", of)?;
-        let Some(action) = Action::ALL.into_iter().find(|action| action.name() == &*name) else { return Ok(None) };
+    /// An entry with this action.
+    fn event(&self, action: Action) -> Result<Event, String> {
+        let of = ENTRY;
         let address = if action == Action::Oom && self.has("device_free") { "device_free" } else { "addr" };
-        Ok(Some(Event {
+        Ok(Event {
             action,
             address: self.int(address, of)?,
             bytes: self.int("size", of)?,
             stream: self.int("stream", of)?,
             private: self.flag("pool_id"),
-        }))
+        })
     }
 
     /// A block; `next` is its address where it names none, as files of early versions do.

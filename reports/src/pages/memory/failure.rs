@@ -14,6 +14,8 @@ pub struct Failure {
     message: String,
     /// What, in MiB and in bytes.
     sizes: Vec<(&'static str, String, String)>,
+    /// What limited the process, where its free bytes are not the device's.
+    limit: Option<String>,
     /// The verdict in words.
     verdict: String,
     /// The comparison that it rests on, in words and in numbers.
@@ -32,9 +34,10 @@ impl Failure {
 
     fn new(digest: &Digest, failure: &OutOfMemory) -> Self {
         let cached = failure.held.saturating_sub(failure.live);
+        let limit = limit(failure);
         let sizes = [
             ("request", failure.request),
-            ("free", failure.free),
+            (if limit.is_some() { "free under the limit" } else { "free" }, failure.free),
             ("held", failure.held),
             ("live", failure.live),
             ("held − live", cached),
@@ -45,10 +48,48 @@ impl Failure {
             launch: digest.launch(&failure.subject, &failure.device),
             message: failure.message.clone(),
             sizes: sizes.map(|(what, bytes)| (what, numbers::mebibytes(bytes), numbers::count(bytes))).into(),
+            limit,
             verdict: verdict(failure.cause()).into(),
             rule: rule(failure),
         }
     }
+}
+
+/// What PyTorch's words tell of a limit, where the limit is what binds: held and free together are then what is allowed,
+/// while the message calls more free, as it speaks of the whole device. Nothing where the device itself is full.
+pub fn limit(failure: &OutOfMemory) -> Option<String> {
+    let allowed = failure.held.saturating_add(failure.free);
+    let (said, _) = said_before(&failure.message, " allowed;")?;
+    // The words are rounded to two decimals.
+    if said.abs_diff(allowed) > allowed / 100 {
+        return None;
+    }
+    let [allowed, held, free] = [allowed, failure.held, failure.free].map(numbers::mebibytes);
+    let sum = format!(
+        "The process was allowed only {allowed} MiB of the device. Free under this limit is allowed − held = {allowed} − {held} = {free} MiB."
+    );
+    Some(match said_before(&failure.message, " is free") {
+        Some((said, words)) if said > failure.free.saturating_add(failure.free / 100) => {
+            format!("{sum} What the message calls free, {words}, is free on the device, and out of reach.")
+        }
+        _ => sum,
+    })
+}
+
+/// The bytes that stand before some words of a message, and as they stand there: `79.95 GiB`.
+fn said_before<'m>(message: &'m str, words: &str) -> Option<(u64, &'m str)> {
+    let before = &message[..message.find(words)?];
+    let (rest, unit) = before.rsplit_once(' ')?;
+    let start = rest.rfind(char::is_whitespace).map_or(0, |space| space + 1);
+    let factor = match unit {
+        "bytes" => 1.0,
+        "KiB" => 1024.0,
+        "MiB" => 1024.0 * 1024.0,
+        "GiB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let number: f64 = rest[start..].parse().ok()?;
+    Some(((number * factor) as u64, &before[start..]))
 }
 
 /// What a cause means.
@@ -126,6 +167,24 @@ mod tests {
             ["request > free + held − live", "4,096 > 1,024 + 4,096 − 4,096 = 1,024 MiB"]
         );
         assert_eq!(rule(&failure(512, 1024, 4096, 4096)), ["request ≤ free", "512 ≤ 1,024 MiB"]);
+    }
+
+    #[test]
+    fn a_limit_is_told_where_it_is_what_binds() {
+        let with =
+            |free, held, message: &str| limit(&OutOfMemory { message: message.into(), ..failure(36, free, held, 26) });
+        let message = "GPU 0 has a total capacity of 80.00 GiB of which 79.95 GiB is free. 80.00 MiB allowed; Of the";
+        assert_eq!(
+            with(32, 48, message).as_deref(),
+            Some(
+                "The process was allowed only 80 MiB of the device. Free under this limit is allowed − held = 80 − 48 = 32 MiB. What the message calls free, 79.95 GiB, is free on the device, and out of reach."
+            )
+        );
+        let enough = with(32, 48, "of which 32.00 MiB is free. 80.00 MiB allowed; Of the").unwrap();
+        assert!(enough.ends_with("80 − 48 = 32 MiB."), "{enough}");
+        assert_eq!(with(32, 48, "of which 32.00 MiB is free. Of the"), None);
+        assert_eq!(with(32, 48, "of which 32.00 MiB is free. 60.00 GiB allowed; Of the"), None, "the device is full");
+        assert_eq!(with(32, 48, "some allowed; of which all is free"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! All cases that looked at device memory.
 
 use super::segments::Sums;
-use super::timeline;
+use super::{failure, timeline};
 use crate::digest::Digest;
 use crate::memory::Seen;
 use crate::pages::engine::Engine;
@@ -9,6 +9,8 @@ use crate::pages::frame::{Frame, MEMORY_PATH, memory_path};
 use crate::{numbers, words};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use suites::claims::Claim;
+use suites::record::{Outcome, OutcomeKind};
 
 #[derive(Serialize)]
 struct View {
@@ -17,6 +19,8 @@ struct View {
     timelines: Vec<Row>,
     maps: Vec<Row>,
     failures: Vec<Row>,
+    /// Whether a process was allowed only a part of the device.
+    limited: bool,
 }
 
 /// One case on one launch.
@@ -24,6 +28,8 @@ struct View {
 struct Row {
     case: String,
     href: String,
+    /// The tutorials whose claims the case bears on, in words.
+    tutorials: Option<String>,
     launch: String,
     cells: Vec<String>,
 }
@@ -36,6 +42,7 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
         timelines: digest.memory.iter().flat_map(|seen| timelines(digest, seen)).collect(),
         maps: digest.memory.iter().flat_map(|seen| maps(digest, seen)).collect(),
         failures: digest.memory.iter().flat_map(|seen| failures(digest, seen)).collect(),
+        limited: digest.memory.iter().flat_map(|seen| &seen.failures).any(|failure| failure::limit(failure).is_some()),
     };
     let description = "What cases saw of device memory: timelines, segments, requests that failed.";
     let frame = Frame::new(digest, MEMORY_PATH.into(), "memory", "Device memory".into(), description.into());
@@ -43,7 +50,17 @@ pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String
 }
 
 fn row(digest: &Digest, case: &str, launch: (&str, &str), cells: Vec<String>) -> Row {
-    Row { case: case.into(), href: memory_path(case), launch: digest.launch(launch.0, launch.1), cells }
+    let (href, tutorials) = (memory_path(case), tutorials(digest, case));
+    Row { case: case.into(), href, tutorials, launch: digest.launch(launch.0, launch.1), cells }
+}
+
+/// `tutorial t002`, or `tutorials t000 and t001`; nothing for a case that bears on no claim.
+fn tutorials(digest: &Digest, case: &str) -> Option<String> {
+    let claims = digest.outcomes_of_case(case).flat_map(|outcome| &outcome.claims);
+    let ids: BTreeSet<&str> = claims.filter_map(|id| digest.catalogue.claim(id)).map(Claim::tutorial).collect();
+    let ids: Vec<String> = ids.into_iter().map(String::from).collect();
+    let noun = if ids.len() == 1 { "tutorial" } else { "tutorials" };
+    (!ids.is_empty()).then(|| format!("{noun} {}", words::list(&ids)))
 }
 
 fn timelines(digest: &Digest, seen: &Seen) -> Vec<Row> {
@@ -77,24 +94,22 @@ fn failures(digest: &Digest, seen: &Seen) -> Vec<Row> {
     rows.collect()
 }
 
-/// What was looked at, and the cases in which bytes stay held that no tensor uses.
+/// How many cases ran on a device's memory, and in which of those shown bytes were held that no tensor uses.
 fn lead(digest: &Digest) -> String {
-    let cached = digest.memory.iter().filter_map(|seen| {
-        let (bytes, _) = timeline::most_cached(timeline::main(&seen.timelines)?)?;
-        Some((bytes, seen.case))
-    });
-    let cached: Vec<_> = cached.filter(|(bytes, _)| *bytes > 0).collect();
-    let cases: BTreeSet<&str> = digest.memory.iter().map(|seen| seen.case).collect();
-    let looked = match cases.len() {
-        1 => "1 case looked at device memory".to_string(),
-        n => format!("{n} cases looked at device memory"),
-    };
-    match cached.iter().max() {
-        Some((bytes, case)) => format!(
-            "{looked}. In {}, bytes are held that no tensor uses: at most {}, in {case}.",
-            if cached.len() == 1 { "1 of them".into() } else { format!("{} of them", cached.len()) },
-            numbers::bytes(*bytes)
-        ),
-        None => format!("{looked}. No timeline shows bytes that are held and not live."),
-    }
+    let on_device = |outcome: &&&Outcome| outcome.device != "cpu" && outcome.outcome != OutcomeKind::NotRun;
+    let shown: BTreeSet<&str> = digest.memory.iter().map(|seen| seen.case).collect();
+    let mut ran: BTreeSet<&str> = digest.outcomes.iter().filter(on_device).map(|o| o.case.as_str()).collect();
+    ran.extend(&shown);
+    let cached = digest.memory.iter().map(|seen| (most_cached(seen), seen.case)).filter(|(bytes, _)| *bytes > 0);
+    let cached: Vec<(u64, &str)> = cached.collect();
+    let most = cached.iter().max().map(|&(bytes, case)| (numbers::bytes(bytes), case));
+    words::device_memory(ran.len(), shown.len(), cached.len(), most)
+}
+
+/// The most that was held and not live after a line, in a map or when a request failed, on any launch.
+fn most_cached(seen: &Seen) -> u64 {
+    let timelines = seen.timelines.iter().filter_map(timeline::most_cached).map(|(bytes, _)| bytes);
+    let maps = seen.maps.iter().map(|map| Sums::over(&map.segments)).map(|sums| sums.held() - sums.live);
+    let failures = seen.failures.iter().map(|failure| failure.held.saturating_sub(failure.live));
+    timelines.chain(maps).chain(failures).max().unwrap_or(0)
 }

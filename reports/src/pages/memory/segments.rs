@@ -222,22 +222,40 @@ fn fate(segment: &SegmentRecord) -> String {
     }
 }
 
-/// The most that is stranded in one map, PyTorch's where it has one; nothing without a map.
+/// The most that is stranded in one map, PyTorch's where it has one, and what the maps of its launch hold where they part;
+/// nothing without a map.
 pub fn lead(digest: &Digest, maps: &[&SegmentMap]) -> Option<String> {
     let judged: Vec<_> = maps.iter().filter(|map| map.subject == JUDGED).collect();
     let maps: Vec<_> = if judged.is_empty() { maps.iter().collect() } else { judged };
-    let most = maps.into_iter().max_by_key(|map| Sums::over(&map.segments).stranded)?;
-    let sums = Sums::over(&most.segments);
+    let most = maps.iter().max_by_key(|map| Sums::over(&map.segments).stranded)?;
     let launch = digest.launch(&most.subject, &most.device);
-    Some(match sums.stranded {
-        0 => format!("No byte is stranded in a segment on {launch}."),
-        stranded => format!(
+    let of_launch = maps.iter().filter(|map| (&map.subject, &map.device) == (&most.subject, &most.device));
+    let parting = parting(of_launch.map(|map| (map.title.as_str(), Sums::over(&map.segments))).collect());
+    let sums = Sums::over(&most.segments);
+    let stranded = match sums.stranded {
+        0 if parting.is_some() => None,
+        0 => Some(format!("No byte is stranded in a segment on {launch}.")),
+        stranded => Some(format!(
             "Of {} held, {} {} stranded in segments that cannot go back on {launch}.",
             numbers::bytes(sums.held()),
             numbers::bytes(stranded),
             if stranded == 1 { "is" } else { "are" }
-        ),
-    })
+        )),
+    };
+    let parting = parting.map(|parting| format!("Held on {launch}: {parting}."));
+    Some([parting, stranded].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// What each map holds and how much of it is live, where they do not all have the same of both.
+fn parting(maps: Vec<(&str, Sums)>) -> Option<String> {
+    let same = maps.windows(2).all(|pair| {
+        let [a, b] = [pair[0].1, pair[1].1];
+        (a.held(), a.live) == (b.held(), b.live)
+    });
+    let each = |(title, sums): &(&str, Sums)| {
+        format!("{}, of which {} live (“{title}”)", numbers::bytes(sums.held()), numbers::bytes(sums.live))
+    };
+    (!same).then(|| maps.iter().map(each).collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]
@@ -290,6 +308,17 @@ mod tests {
         let sums = Sums::over(&segments);
         assert_eq!(sums, Sums { live: 2 * MIB, pending: 3 * MIB, stranded: 24 * MIB, returnable: 26 * MIB });
         assert_eq!(sums.held(), segments.iter().map(size).sum::<u64>());
+    }
+
+    #[test]
+    fn maps_that_part_are_named_with_what_they_hold() {
+        let sums = |live, returnable| Sums { live: live * MIB, returnable: returnable * MIB, ..Sums::default() };
+        assert_eq!(
+            parting(vec![("without a limit", sums(200, 0)), ("with one", sums(200, 200))]).map(plain).as_deref(),
+            Some("200 MiB, of which 200 MiB live (“without a limit”); 400 MiB, of which 200 MiB live (“with one”)")
+        );
+        assert_eq!(parting(vec![("before", sums(2, 1)), ("after", sums(2, 1))]), None);
+        assert_eq!(parting(vec![("the only one", sums(2, 1))]), None);
     }
 
     #[test]

@@ -8,11 +8,16 @@ use crate::{numbers, subjects, words};
 use serde::Serialize;
 use suites::record::JUDGED;
 
+/// Changes of main memory below this are left out, in bytes.
+const HOST_NOISE: u64 = 1 << 19;
+
 /// Launches that follow the same lines of code.
 #[derive(Debug, Serialize)]
 pub struct Group {
     launches: Vec<Launch>,
     rows: Vec<Row>,
+    /// Whether main memory was read on any launch.
+    host: bool,
     wide: Vec<String>,
     narrow: Vec<String>,
     /// What the plot leaves out because it is the same as another line.
@@ -74,6 +79,7 @@ fn group(digest: &Digest, index: usize, timelines: &[&Timeline]) -> Result<Group
     Ok(Group {
         launches: launches.collect(),
         rows: rows.collect(),
+        host: timelines.iter().any(|timeline| timeline.has(Quantity::Host)),
         wide: draw(digest, index, timelines, &code, Size::Wide)?,
         narrow: draw(digest, index, timelines, &code, Size::Narrow)?,
         same: same(timelines),
@@ -83,6 +89,9 @@ fn group(digest: &Digest, index: usize, timelines: &[&Timeline]) -> Result<Group
 fn cell(timeline: &Timeline, quantity: Quantity, step: usize) -> Cell {
     let at = |step: usize| timeline.steps.get(step).and_then(|step| quantity.of(step));
     let (Some(now), before) = (at(step), step.checked_sub(1).and_then(at)) else { return Cell::default() };
+    // The system shows pages of the process as a whole, which come and go without the program.
+    let steady = |before: &u64| quantity == Quantity::Host && before.abs_diff(now) < HOST_NOISE;
+    let before = before.filter(|before| !steady(before));
     Cell { value: Some(numbers::mebibytes(now)), change: before.and_then(|before| numbers::change(before, now)) }
 }
 

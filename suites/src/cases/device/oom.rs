@@ -101,7 +101,9 @@ fn offloading(p: &Probe) -> Result<(), Stop> {
     }
     let moved = p.to_device(&first, "cpu", false)?;
     p.release(first)?;
-    p.fact("after one part moved to the host", p.kind_of(tensor(p, 32))?).known(()).claimed(OFFLOAD, ());
+    p.fact("the request after one part moved to the host: error", p.kind_of(tensor(p, 32))?)
+        .known(())
+        .claimed(OFFLOAD, ());
     p.release(second)?;
     p.release(moved)
 }

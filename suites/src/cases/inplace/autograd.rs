@@ -43,7 +43,7 @@ fn saved_values() -> impl Iterator<Item = Case> {
             let mut y = p.mul_scalar(&weight, 2.0)?;
             let result = forward(p, &y)?;
             write(p, &mut y)?;
-            let fact = p.fact("backward after the write", p.kind_of(p.backward(&p.sum(&result)?))?).known(kind);
+            let fact = p.fact("backward after the write: error", p.kind_of(p.backward(&p.sum(&result)?))?).known(kind);
             if kind.is_some() {
                 fact.claimed(AVOID, kind);
             }
