@@ -36,9 +36,6 @@ template <class A> constexpr bool same<A, A> = true;
 // ---- Conversions ----
 
 __device__ inline f16 to_f16(f32 x) { f16 y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); return y; }
-__device__ inline f16 to_f16(f64 x) { f16 y; asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x)); return y; }
-__device__ inline f16 to_f16(i32 x) { f16 y; asm("cvt.rn.f16.s32 %0, %1;" : "=h"(y.bits) : "r"(x)); return y; }
-__device__ inline f16 to_f16(i64 x) { f16 y; asm("cvt.rn.f16.s64 %0, %1;" : "=h"(y.bits) : "l"(x)); return y; }
 
 // To nearest, ties to even. A NaN keeps its sign and upper bits and becomes quiet: rounded, it could become an infinity.
 __device__ inline bf16 to_bf16(f32 x) {
@@ -47,25 +44,17 @@ __device__ inline bf16 to_bf16(f32 x) {
     return bf16{(unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
 
-// Two roundings to nearest can end elsewhere than one. So the first is to odd: toward zero, with the last bit set where
-// something was lost. That bit lies far below those of a bf16 and breaks every tie the right way.
-template <class S> __device__ f32 to_odd(S x, f32 toward_zero) {
-    return (S)toward_zero == x ? toward_zero : __uint_as_float(__float_as_uint(toward_zero) | 1);
-}
-__device__ inline bf16 to_bf16(f64 x) { return to_bf16(to_odd(x, __double2float_rz(x))); }
-__device__ inline bf16 to_bf16(i64 x) { return to_bf16(to_odd(x, __ll2float_rz(x))); }
-__device__ inline bf16 to_bf16(i32 x) { return to_bf16((i64)x); }
-
 __device__ inline f32 to_f32(f16 x) { f32 y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
 __device__ inline f32 to_f32(bf16 x) { return __uint_as_float((unsigned)x.bits << 16); }
 
-// Floats are rounded once, to nearest even. Between integers the upper bits fall away. From float to integer the fraction
+// Floats are rounded to nearest even, those of 16 bits by way of f32, as PyTorch does it. Between integers the upper bits
+// fall away. From float to integer the fraction
 // falls away; what does not fit becomes the nearest integer that does, as the instruction has it.
 template <class D, class S> __device__ D convert(S x) {
     if constexpr (same<D, S>) return x;
     else if constexpr (same<S, f16> || same<S, bf16>) return convert<D>(to_f32(x));
-    else if constexpr (same<D, f16>) return to_f16(x);
-    else if constexpr (same<D, bf16>) return to_bf16(x);
+    else if constexpr (same<D, f16>) return to_f16((f32)x);
+    else if constexpr (same<D, bf16>) return to_bf16((f32)x);
     else return (D)x;
 }
 

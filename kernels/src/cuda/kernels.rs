@@ -35,7 +35,12 @@ fn address(operand: Operand<'_>) -> Parameter {
 
 /// A number as the kernels of this dtype take it.
 fn number(value: Scalar, dtype: DType) -> Parameter {
-    if dtype.is_floating() { Parameter::Float(value.as_f64()) } else { Parameter::Int(i64::from_scalar(value)) }
+    match dtype {
+        DType::F64 => Parameter::Float(value.as_f64()),
+        // By way of f32, as everywhere with floats of 16 bits.
+        dtype if dtype.is_floating() => Parameter::Float(f64::from(value.as_f64() as f32)),
+        _ => Parameter::Int(i64::from_scalar(value)),
+    }
 }
 
 impl Cuda {

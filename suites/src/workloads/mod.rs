@@ -2,6 +2,7 @@
 
 mod add;
 mod chunk;
+mod device;
 mod loops;
 mod no_grad;
 mod rebind;
@@ -52,7 +53,7 @@ const F32: &[DType] = &[DType::F32];
 const FLOATS: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::Bf16];
 
 /// Every workload.
-pub const WORKLOADS: [Workload; 26] = [
+pub const WORKLOADS: [Workload; 33] = [
     add::ADD_ALLOCATING,
     add::ADD_IN_PLACE,
     add::MUL_ALLOCATING,
@@ -77,6 +78,13 @@ pub const WORKLOADS: [Workload; 26] = [
     transfer::UPLOAD_PINNED,
     transfer::UPLOAD_PINNING_INSIDE,
     transfer::DOWNLOAD,
+    transfer::DOWNLOAD_PINNED,
+    device::ADD_ALLOCATING,
+    device::ADD_IN_PLACE,
+    device::LOOP_ALLOCATING,
+    device::LOOP_REUSING,
+    device::CACHE_KEPT,
+    device::CACHE_EMPTIED,
     transfer::MATMUL_F32,
     transfer::MATMUL_F16,
 ];

@@ -34,6 +34,13 @@ pub(super) const DOWNLOAD: Workload = Workload {
     ..UPLOAD_PAGEABLE
 };
 
+pub(super) const DOWNLOAD_PINNED: Workload = Workload {
+    name: "download.pinned",
+    about: "d.to(\"cpu\", non_blocking=True) into page-locked memory, waited for",
+    write: download_pinned,
+    ..UPLOAD_PAGEABLE
+};
+
 /// Two square matrices of `elements` each.
 pub(super) const MATMUL_F32: Workload = Workload {
     name: "matmul.f32",
@@ -46,7 +53,7 @@ pub(super) const MATMUL_F32: Workload = Workload {
 pub(super) const MATMUL_F16: Workload =
     Workload { name: "matmul.f16", about: "the same product in f16", dtypes: &[DType::F16], ..MATMUL_F32 };
 
-const CUDA: &str = "cuda";
+pub(super) const CUDA: &str = "cuda";
 const SQUARES: &[u64] = &[10_000, 1_000_000, 64_000_000];
 
 fn upload(b: &ProgramBuilder, host: &Handle, non_blocking: bool) -> Result<Handle, Fail> {
@@ -80,6 +87,15 @@ fn download(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Resu
     let device = b.to_device(&host, CUDA, false)?;
     b.begin_body();
     b.to_device(&device, "cpu", false)
+}
+
+fn download_pinned(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {
+    let host = input(b, elements, dtype)?;
+    let device = b.to_device(&host, CUDA, false)?;
+    b.begin_body();
+    let down = b.to_device(&device, "cpu", true)?;
+    b.synchronize()?;
+    Ok(down)
 }
 
 fn matmul(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {

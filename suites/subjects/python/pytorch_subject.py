@@ -104,7 +104,7 @@ class PyTorch(Library):
         self.usual_names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, **numpy_if_installed()}
 
     def checksum(self, tensor: Any) -> tuple[int, int]:
-        dense = tensor.detach().contiguous()
+        dense = tensor.detach().cpu().contiguous()
         size = dense.numel() * dense.element_size()
         # Through ctypes and not NumPy, which has no bfloat16. The processors that PyTorch runs on are little-endian.
         data = (ctypes.c_char * size).from_address(dense.data_ptr()) if size else b""

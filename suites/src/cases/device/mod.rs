@@ -1,5 +1,6 @@
 //! Device memory: what the caching allocator keeps, hands out again, and cannot give. A simulated device will do.
 
+mod copies;
 mod counters;
 mod experiment;
 mod fragmentation;
@@ -23,6 +24,7 @@ pub fn cases() -> Vec<Case> {
     let topics = [
         experiment::cases,
         counters::cases,
+        copies::cases,
         rebinding::cases,
         oom::cases,
         fragmentation::cases,
