@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     console.say("a fresh snapshot of PyTorch");
     faults.extend(snapshot(&launches, device, &args.out, &places)?);
     put(&format!("run log: {}", finished.path.display()));
-    put(&format!("report: {}", site.display()));
+    put(&format!("report: {}", site.join("index.html").display()));
     if faults.is_empty() {
         put(&format!("{device}: everything agrees"));
         return Ok(());

@@ -213,14 +213,14 @@ fn copies_keep_values(p: &Probe) -> Result<(), Stop> {
 /// The allocator keeps a freed block, hands it out again, and returns it when it is told to.
 fn freed_blocks_are_kept(p: &Probe) -> Result<(), Stop> {
     let start = p.memory()?;
-    let tensor = p.zeros_on([64 << 20], DType::U8, CUDA)?;
+    let tensor = p.zeros_on([16 << 20], DType::F32, CUDA)?;
     let place = p.data_ptr(&tensor)?;
     p.release(tensor)?;
     let after = p.memory()?;
     p.fact("live after del, in MiB", in_units(after.live - start.live, MIB)).known(0.0);
     p.fact("held after del, in MiB", in_units(after.held - start.held, MIB)).known(64.0).claimed(CACHES, 64.0);
     let calls = p.memory_stat("num_device_alloc")?;
-    let next = p.zeros_on([64 << 20], DType::U8, CUDA)?;
+    let next = p.zeros_on([16 << 20], DType::F32, CUDA)?;
     p.fact("the next tensor of that size lies there", p.data_ptr(&next)? == place)
         .known(true)
         .claimed(CACHES, true)

@@ -22,7 +22,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn tensor(p: &Probe) -> Result<Handle, Stop> {
-    p.zeros_on([UNIT], DType::U8, CUDA)
+    p.zeros_on([UNIT / 4], DType::F32, CUDA)
 }
 
 /// The most that was live since the last reset, in tensors.
