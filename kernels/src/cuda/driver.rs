@@ -324,10 +324,10 @@ fn event(handle: u64) -> sys::CUevent {
     ptr::with_exposed_provenance_mut(handle as usize)
 }
 
-/// Makes an event; one with a clock can tell times.
-pub(super) fn create_event(with_clock: bool) -> Answer<u64> {
+/// Makes an event without a clock.
+pub(super) fn create_event() -> Answer<u64> {
     let mut handle = ptr::null_mut();
-    let flags = if with_clock { 0 } else { sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32 };
+    let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
     call!(cuEventCreate(&mut handle, flags)).map(|()| handle.expose_provenance() as u64)
 }
 
@@ -353,12 +353,6 @@ pub(super) fn wait_for_event(handle: u64) -> Answer<()> {
 /// Ends an event.
 pub(super) fn destroy_event(handle: u64) -> Answer<()> {
     call!(cuEventDestroy_v2(event(handle)))
-}
-
-/// Milliseconds between two events with clocks.
-pub(super) fn elapsed(from: u64, to: u64) -> Answer<f32> {
-    let mut milliseconds = 0.0;
-    call!(cuEventElapsedTime_v2(&mut milliseconds, event(from), event(to))).map(|()| milliseconds)
 }
 
 /// Loads a module from PTX.

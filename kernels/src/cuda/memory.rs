@@ -114,7 +114,7 @@ impl HostMemory for DriverHost {
 }
 
 fn record_event(stream: Stream) -> Answer<u64> {
-    let event = driver::create_event(false)?;
+    let event = driver::create_event()?;
     match driver::record_event(event, stream) {
         Ok(()) => Ok(event),
         Err(refused) => {

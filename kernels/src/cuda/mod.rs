@@ -99,26 +99,6 @@ impl Cuda {
         Ok(driver::version()?)
     }
 
-    /// Nanoseconds that the device takes for the work that is asked for meanwhile, by its own clock.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Device`] for what the driver refuses, such as a simulated one, which tells no times.
-    pub fn timed(&self, work: impl FnOnce() -> Result<()>) -> Result<f64> {
-        let (from, to) = (driver::create_event(true)?, driver::create_event(true)?);
-        let took = self.between(from, to, work);
-        driver::destroy_event(from)?;
-        driver::destroy_event(to)?;
-        took
-    }
-
-    fn between(&self, from: u64, to: u64, work: impl FnOnce() -> Result<()>) -> Result<f64> {
-        driver::record_event(from, self.stream())?;
-        work()?;
-        driver::record_event(to, self.stream())?;
-        driver::wait_for_event(to)?;
-        Ok(f64::from(driver::elapsed(from, to)?) * 1e6)
-    }
-
     /// Whether two handles are to the same open device.
     pub fn is_same(&self, other: &Cuda) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
