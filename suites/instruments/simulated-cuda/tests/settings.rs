@@ -75,7 +75,7 @@ fn the_chosen_call_fails_and_does_nothing_else() {
     let expected = [
         (2, "cuInit", "[3, 999, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3]"),
         (4, "cuCtxSetCurrent", "[3, 0, 0, 999, 201, 201, 201, 201, 201, 201, 0, 0]"),
-        (5, "cuMemAlloc_v2", "[3, 0, 0, 0, 2, 0, 1, 0, 0, 1, 0, 0]"),
+        (5, "cuMemAlloc_v2", "[3, 0, 0, 0, 999, 0, 1, 0, 0, 1, 0, 0]"),
         (6, "cuStreamCreate", "[3, 0, 0, 0, 0, 999, 0, 0, 400, 0, 0, 0]"),
         (7, "cuMemsetD8Async", "[3, 0, 0, 0, 0, 0, 999, 0, 0, 0, 0, 0]"),
         (8, "cuStreamSynchronize", "[3, 0, 0, 0, 0, 0, 0, 999, 0, 0, 0, 0]"),
