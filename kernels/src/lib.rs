@@ -4,8 +4,8 @@
 //! which writes are refused. Reading order: [`DType`], [`Layout`] (all view algebra), [`Storage`] (a block of bytes and
 //! its version counter), [`Tensor`] (a handle); then `ops`, one file per family of operations, which holds every check
 //! once; below them the `backend` seam, and `cpu`, the kernels. Beside them stand [`sharing()`], which says exactly whether two
-//! layouts have memory in common, [`limits`], the plain loops that kernels are measured against, and [`memory`], the
-//! allocators of device memory and of page-locked host memory.
+//! layouts have memory in common, [`limits`], the plain loops that kernels are measured against, [`memory`], the
+//! allocators of device memory and of page-locked host memory, and [`cuda`], tensors on a CUDA device where there is one.
 
 mod backend;
 mod cpu;

@@ -28,7 +28,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
             (_, _, Some(missing)) => format!("not here: {missing}"),
             _ => "said nothing about itself".into(),
         };
-        put(&format!("{:12} {:5} {state}", record.subject, record.device));
+        put(&format!("{:12} {:16} {state}", record.subject, record.device));
     }
     Ok(())
 }
