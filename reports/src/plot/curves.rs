@@ -72,8 +72,19 @@ pub enum Size {
 
 impl Size {
     /// Its class in the style sheet, of which one is shown.
-    pub(super) fn class(self) -> &'static str {
+    fn class(self) -> &'static str {
         if self == Size::Wide { "wide" } else { "narrow" }
+    }
+
+    /// The opening tag of a rendering of so many pixels, with the plot's title and description.
+    pub(super) fn opening(self, id: &str, (width, height): (u32, u32), title: &str, desc: &str) -> String {
+        let class = self.class();
+        let (t, d) = (format!("{id}-{class}-t"), format!("{id}-{class}-d"));
+        format!(
+            "<svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{t} {d}\"><title id=\"{t}\">{}</title><desc id=\"{d}\">{}</desc>",
+            Escaped(title),
+            Escaped(desc)
+        )
     }
 
     fn pixels(self) -> (u32, u32) {
@@ -93,13 +104,7 @@ const APART: i32 = 13;
 /// Draws one rendering of a plot.
 pub fn draw(plot: &Plot, size: Size) -> Result<String, String> {
     let (width, height) = size.pixels();
-    let class = size.class();
-    let (t, d) = (format!("{}-{class}-t", plot.id), format!("{}-{class}-d", plot.id));
-    let mut out = format!(
-        "<svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{t} {d}\"><title id=\"{t}\">{}</title><desc id=\"{d}\">{}</desc>",
-        Escaped(&plot.title),
-        Escaped(&plot.desc)
-    );
+    let mut out = size.opening(&plot.id, (width, height), &plot.title, &plot.desc);
     let series = plot.series.iter().map(|series| SeriesStyle {
         style: subjects::style(&series.subject),
         titles: series.points.iter().map(|point| series.title(point)).collect(),

@@ -3,7 +3,7 @@
 
 use super::curves::Size;
 use super::ink::{Ink, Role};
-use super::svg::{Escaped, SCALE, SeriesStyle, Svg, TEXT};
+use super::svg::{SCALE, SeriesStyle, Svg, TEXT};
 use crate::memory::Quantity;
 use crate::{numbers, subjects, words};
 use plotters::coord::Shift;
@@ -73,13 +73,7 @@ pub fn draw(plot: &Timeline, size: Size) -> Result<String, String> {
     let longest = lines.iter().map(|line| line.chars().count() as i32).max().unwrap_or(0);
     let code = (longest * CODE_CHARACTER).min(most);
     let height = TOP + ROW * plot.code.len() as i32 + BOTTOM;
-    let class = size.class();
-    let (t, d) = (format!("{}-{class}-t", plot.id), format!("{}-{class}-d", plot.id));
-    let mut out = format!(
-        "<svg class=\"{class}\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"{t} {d}\"><title id=\"{t}\">{}</title><desc id=\"{d}\">{}</desc>",
-        Escaped(&plot.title),
-        Escaped(&plot.desc)
-    );
+    let mut out = size.opening(&plot.id, (width as u32, height as u32), &plot.title, &plot.desc);
     let style = |panel: &Panel| SeriesStyle { style: subjects::style(&panel.subject), titles: VecDeque::new() };
     let series = plot.panels.iter().map(style).collect();
     let root = Svg::new(&mut out, (width as u32, height as u32), series).into_drawing_area();

@@ -39,7 +39,7 @@ pub(super) const MUL_IN_PLACE: Workload = Workload {
 /// Below half an ulp of the smallest element, 0.5, in every float dtype: the input stays as it was.
 const TINY: f64 = 1e-17;
 
-fn addend(purpose: Purpose) -> f64 {
+pub(super) fn addend(purpose: Purpose) -> f64 {
     match purpose {
         Purpose::Account => 5.0,
         Purpose::Measure => TINY,

@@ -1,5 +1,6 @@
 //! What is done on a device again and again: in place or into new memory, with its cache kept or emptied.
 
+use super::add::addend;
 use super::transfer::{CUDA, UPLOAD_PAGEABLE};
 use super::{Purpose, SEVERAL, Workload, input};
 use subject::{Calls, DType, Fail, Handle, ProgramBuilder};
@@ -48,14 +49,6 @@ pub(super) const CACHE_EMPTIED: Workload = Workload {
 };
 
 const ROUNDS: usize = 10;
-
-/// Below half an ulp of the smallest element: the input stays as it was.
-fn addend(purpose: Purpose) -> f64 {
-    match purpose {
-        Purpose::Account => 5.0,
-        Purpose::Measure => 1e-17,
-    }
-}
 
 fn on_device(b: &ProgramBuilder, elements: i64, dtype: DType) -> Result<Handle, Fail> {
     let host = input(b, elements, dtype)?;

@@ -16,15 +16,19 @@ pub(super) struct Figures {
 impl Figures {
     pub fn places() -> Figures {
         let mut names: Vec<String> = Vec::new();
-        for figure in ["allocation", "segment", "active", "inactive_split"] {
-            for name in
-                [figure.to_owned(), format!("{}_bytes", if figure == "allocation" { "allocated" } else { figure })]
-            {
-                let name = if name == "segment_bytes" { "reserved_bytes".to_owned() } else { name };
-                names.extend(by_pool(&name));
-            }
+        for figure in [
+            "allocation",
+            "segment",
+            "active",
+            "inactive_split",
+            "allocated_bytes",
+            "reserved_bytes",
+            "active_bytes",
+            "inactive_split_bytes",
+            "requested_bytes",
+        ] {
+            names.extend(by_pool(figure));
         }
-        names.extend(by_pool("requested_bytes"));
         for figure in ["oversize_allocations", "oversize_segments"] {
             names.extend(PARTS.map(|part| format!("{figure}.{part}")));
         }
