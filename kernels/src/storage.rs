@@ -7,7 +7,7 @@ use crate::dtype::DType;
 use crate::error::{Error, ErrorKind, Result};
 use crate::layout::Layout;
 use std::alloc;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ptr::NonNull;
 
 /// Bytes to which the start of every block is aligned.
@@ -23,6 +23,8 @@ pub struct Storage {
     place: Place,
     bytes: usize,
     version: Cell<u64>,
+    /// The device for whose copies the pages of ordinary host memory are locked.
+    registered: RefCell<Option<Cuda>>,
 }
 
 /// Who gave the block.
@@ -70,7 +72,11 @@ impl Storage {
             )
         })?;
         let block = if bytes == 0 { None } else { take(bytes as u64)? };
-        Ok(Storage { block, place, bytes, version: Cell::new(0) })
+        Ok(Storage::at(block, place, bytes))
+    }
+
+    fn at(block: Option<NonNull<u8>>, place: Place, bytes: usize) -> Storage {
+        Storage { block, place, bytes, version: Cell::new(0), registered: RefCell::default() }
     }
 
     /// The device that it lies on.
@@ -89,6 +95,45 @@ impl Storage {
     /// The device whose pinned allocator gave it, where one did.
     pub(crate) fn pinned_by(&self) -> Option<&Cuda> {
         if let Place::Pinned(cuda) = &self.place { Some(cuda) } else { None }
+    }
+
+    /// Whether its pages are locked: because the block is pinned, or because they were registered.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.pinned_by().is_some() || self.registered.borrow().is_some()
+    }
+
+    /// Locks the pages for copies to and from a device.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Value`] for what is no ordinary host memory, or locked already; [`ErrorKind::Device`] for what the
+    /// driver refuses.
+    pub(crate) fn register(&self, cuda: &Cuda) -> Result<()> {
+        if !matches!(self.place, Place::Host) || self.registered.borrow().is_some() {
+            let found = if self.cuda().is_some() { "memory of a device" } else { "memory that is locked already" };
+            return Err(Error::new(
+                ErrorKind::Value,
+                format!("pages to be locked asked, found {found}: give ordinary host memory"),
+            ));
+        }
+        if let Some(block) = self.block {
+            cuda.register(block, self.bytes)?;
+            self.registered.replace(Some(cuda.clone()));
+        }
+        Ok(())
+    }
+
+    /// Waits for the device and unlocks the pages again.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Value`] where they are not registered; [`ErrorKind::Device`] for what the driver refuses.
+    pub(crate) fn unregister(&self) -> Result<()> {
+        match (self.registered.take(), self.block) {
+            (Some(cuda), Some(block)) => cuda.unregister(block),
+            _ => Err(Error::new(
+                ErrorKind::Value,
+                "pages to be unlocked asked, which were not locked: register them first",
+            )),
+        }
     }
 
     /// The block of host memory; nothing where there is none, or it lies on a device.
@@ -110,7 +155,7 @@ impl Storage {
         };
         let bytes = numel.checked_mul(size).ok_or_else(|| out_of_memory("storage size calculation overflowed"))?;
         if bytes == 0 {
-            return Ok(Storage { block: None, place: Place::Host, bytes, version: Cell::new(0) });
+            return Ok(Storage::at(None, Place::Host, bytes));
         }
         let request = alloc::Layout::from_size_align(bytes, ALIGNMENT)
             .map_err(|_| out_of_memory("more bytes than one block can have"))?;
@@ -121,7 +166,7 @@ impl Storage {
         let block =
             NonNull::new(std::hint::black_box(block)).ok_or_else(|| out_of_memory("the system does not give them"))?;
         advise_large_pages(block, bytes);
-        Ok(Storage { block: Some(block), place: Place::Host, bytes, version: Cell::new(0) })
+        Ok(Storage::at(Some(block), Place::Host, bytes))
     }
 
     /// Address of the first byte; 0 for no bytes.
@@ -210,6 +255,9 @@ fn advise_large_pages(_: NonNull<u8>, _: usize) {}
 impl Drop for Storage {
     fn drop(&mut self) {
         let Some(block) = self.block else { return };
+        if let Some(cuda) = self.registered.take() {
+            cuda.unregister_lost(block);
+        }
         match &self.place {
             Place::Host => {}
             Place::Pinned(cuda) => return cuda.free_pinned(block),

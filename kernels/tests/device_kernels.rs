@@ -46,12 +46,13 @@ fn documented() -> BTreeMap<String, Vec<String>> {
     for t in DTYPES {
         kernels.insert(format!("finish_{t}"), owned(&[WORD; 3]));
     }
+    kernels.insert("gate".into(), owned(&[WORD]));
     kernels
 }
 
 fn compiled() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cuda");
-    ["elementwise", "convert", "reduce"]
+    ["elementwise", "convert", "reduce", "gate"]
         .map(|file| std::fs::read_to_string(folder.join(file).with_extension("ptx")).unwrap())
         .to_vec()
 }

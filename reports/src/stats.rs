@@ -65,6 +65,7 @@ mod tests {
             iterations: vec![10; nanoseconds.len()],
             nanoseconds,
             accounting: None,
+            gpu: None,
             error: None,
         }
     }

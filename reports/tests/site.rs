@@ -291,7 +291,9 @@ fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
             workload: "upload.pinned".into(),
             about: "a copy to the device".into(),
             bound: None,
+            bound_by: None,
             device: device.map(str::to_owned),
+            clock: Clock::Host,
         })
     };
     records.insert(1, info(Some("cuda")));

@@ -336,6 +336,7 @@ mod tests {
             iterations: vec![10; each.len()],
             nanoseconds: each.iter().map(|each| each * 10).collect(),
             accounting: None,
+            gpu: None,
             error: None,
         })
     }

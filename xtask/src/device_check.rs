@@ -1,5 +1,7 @@
 //! `cargo xtask device-check`: the engine and PyTorch on a real GPU, beside the simulated device.
 
+mod rates;
+
 use crate::bench;
 use crate::console::{Console, Failure, put};
 use crate::options::claims;
@@ -80,6 +82,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     }
     console.say("a fresh snapshot of PyTorch");
     faults.extend(snapshot(&launches, device, &args.out, &places)?);
+    rates::rates(&finished.records).iter().for_each(|line| put(line));
     put(&format!("run log: {}", finished.path.display()));
     put(&format!("report: {}", site.join("index.html").display()));
     if faults.is_empty() {

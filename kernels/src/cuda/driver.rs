@@ -20,6 +20,8 @@ pub struct Refused {
 
 /// The driver's number for memory that is not there.
 const OUT_OF_MEMORY: i32 = 2;
+/// The driver's number for what it does not know.
+const NOT_FOUND: i32 = 500;
 /// The driver's number for work that is not done.
 const NOT_READY: i32 = 600;
 
@@ -48,7 +50,7 @@ impl From<Refused> for DeviceError {
 type Answer<T> = Result<T, Refused>;
 
 /// The functions that this engine calls: a driver that lacks one is too old.
-const NEEDED: [&str; 35] = [
+const NEEDED: [&str; 40] = [
     "cuInit",
     "cuDriverGetVersion",
     "cuDeviceGetCount",
@@ -82,9 +84,17 @@ const NEEDED: [&str; 35] = [
     "cuEventCreate",
     "cuEventRecord",
     "cuEventQuery",
+    "cuEventSynchronize",
+    "cuEventElapsedTime",
+    "cuEventDestroy_v2",
     "cuModuleLoadData",
+    "cuModuleUnload",
+    "cuModuleGetFunction",
     "cuLaunchKernel",
 ];
+
+/// The driver's library.
+const LIBRARY: &str = "libcuda.so.1";
 
 /// What to say where there is no driver.
 pub(super) const NO_DRIVER: &str = "no CUDA driver (libcuda.so.1 not found)";
@@ -99,7 +109,7 @@ pub(super) fn present() -> Result<(), Error> {
         return Err(missing(NO_DRIVER.into()));
     }
     // SAFETY: as above; the library is loaded already.
-    let library = unsafe { libloading::Library::new("libcuda.so.1") }.map_err(|_| missing(NO_DRIVER.into()))?;
+    let library = unsafe { libloading::Library::new(LIBRARY) }.map_err(|_| missing(NO_DRIVER.into()))?;
     // SAFETY: the symbol is only looked for, never called through this type.
     let lacks = |name: &&str| unsafe { library.get::<unsafe extern "C" fn()>(name.as_bytes()) }.is_err();
     match NEEDED.iter().find(|name| lacks(name)) {
@@ -331,6 +341,29 @@ pub(super) fn create_event() -> Answer<u64> {
     call!(cuEventCreate(&mut handle, flags)).map(|()| handle.expose_provenance() as u64)
 }
 
+/// Makes an event with a clock.
+pub(super) fn create_timed_event() -> Answer<u64> {
+    let mut handle = ptr::null_mut();
+    let flags = sys::CUevent_flags::CU_EVENT_DEFAULT as u32;
+    call!(cuEventCreate(&mut handle, flags)).map(|()| handle.expose_provenance() as u64)
+}
+
+/// Milliseconds between two events that are done.
+pub(super) fn elapsed(start: u64, stop: u64) -> Answer<f32> {
+    type Elapsed = unsafe extern "C" fn(*mut f32, sys::CUevent, sys::CUevent) -> sys::CUresult;
+    const NAME: &str = "cuEventElapsedTime";
+    let refused = |_| Refused { call: NAME, code: NOT_FOUND, words: "this driver has no such function".into() };
+    let mut milliseconds = 0.0;
+    // SAFETY: the driver is loaded; its function of this name has this type in every version. The bindings know only the
+    // one that came with CUDA 12.8, which older drivers lack.
+    let code = unsafe {
+        let library = libloading::Library::new(LIBRARY).map_err(refused)?;
+        let function = library.get::<Elapsed>(NAME.as_bytes()).map_err(refused)?;
+        function(&mut milliseconds, event(start), event(stop))
+    };
+    check(NAME, code).map(|()| milliseconds)
+}
+
 /// Marks where a stream has come to.
 pub(super) fn record_event(handle: u64, on: u64) -> Answer<()> {
     call!(cuEventRecord(event(handle), stream(on)))
@@ -385,4 +418,23 @@ pub(super) unsafe fn launch(
 ) -> Answer<()> {
     let (none, at) = (ptr::null_mut(), parameters.as_mut_ptr());
     call!(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream(on), at, none))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NEEDED;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_function_that_is_called_is_looked_for_first() {
+        let source = include_str!("driver.rs").split("#[cfg(test)]").next().unwrap();
+        let called = source.split("call!(").skip(1).map(|rest| rest.split('(').next().unwrap());
+        let named = source.split("sys::cu").skip(1).map(|rest| rest.split('(').next().unwrap());
+        let named = named.filter(|name| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_'));
+        let mut found: BTreeSet<String> = called.map(str::to_owned).collect();
+        found.extend(named.map(|name| format!("cu{name}")));
+        found.insert("cuEventElapsedTime".into());
+        let needed: BTreeSet<String> = NEEDED.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(needed, found);
+    }
 }

@@ -17,10 +17,11 @@ const BLOCKS: u64 = 4096;
 const RANK: usize = 8;
 
 /// The kernels as PTX, which the driver translates for its device when it loads them, by how their names begin.
-const PTX: [(&[&str], &str); 3] = [
+const PTX: [(&[&str], &str); 4] = [
     (&["fill_", "add_", "mul_"], concat!(include_str!("../../cuda/elementwise.ptx"), "\0")),
     (&["convert_"], concat!(include_str!("../../cuda/convert.ptx"), "\0")),
     (&["sum_", "finish_"], concat!(include_str!("../../cuda/reduce.ptx"), "\0")),
+    (&["gate"], concat!(include_str!("../../cuda/gate.ptx"), "\0")),
 ];
 
 /// The kernels of one device. Each family is loaded when one of it is first started.

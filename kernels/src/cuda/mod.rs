@@ -2,8 +2,10 @@
 //!
 //! The driver is loaded when it is first asked for and never linked: without one, [`Cuda::open`] says so and the engine
 //! works on the CPU. Reading order: `driver` (its functions, each with its error), `memory` (what the allocators take
-//! from it), this file (a device that is open), `launch` and `kernels` (the backend), `transfer`.
+//! from it), this file (a device that is open), `launch` and `kernels` (the backend), `transfer`,
+//! `clock`.
 
+mod clock;
 mod driver;
 mod kernels;
 mod launch;
@@ -11,9 +13,9 @@ mod memory;
 mod nvml;
 mod transfer;
 
+pub use clock::Lap;
 pub use driver::Refused;
 pub use memory::{DriverHost, DriverMemory};
-pub use transfer::Registration;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{AllocError, CachingAllocator, PinnedAllocator, Settings};
@@ -34,6 +36,7 @@ struct Open {
     caching: RefCell<CachingAllocator<DriverMemory>>,
     pinned: RefCell<PinnedAllocator<DriverHost>>,
     kernels: Kernels,
+    clock: Cell<Option<clock::Events>>,
     /// Whether everything was returned.
     closed: bool,
     /// Streams that were made, by number from 1; 0 is the default one.
@@ -79,6 +82,7 @@ impl Cuda {
             caching: RefCell::new(caching),
             pinned: RefCell::new(pinned),
             kernels: Kernels::default(),
+            clock: Cell::default(),
             closed: false,
             streams: RefCell::default(),
             stream: Cell::new(0),
@@ -189,6 +193,14 @@ impl Cuda {
         self.keep_lost(freed);
     }
 
+    /// Takes so many bytes from the driver itself, past the caching allocator, and gives them back.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::Device`] for what else the driver refuses.
+    pub fn take_and_give_back(&self, bytes: u64) -> Result<()> {
+        Ok(driver::free(driver::allocate(bytes)?)?)
+    }
+
     /// Says that a stream uses a block of device memory, too.
     pub(crate) fn record_stream(&self, address: u64, number: usize) -> Result<()> {
         let stream = self.stream_of(number)?;
@@ -232,6 +244,7 @@ impl Open {
         for stream in self.streams.get_mut().drain(..) {
             refusals.extend(driver::destroy_stream(stream).err().map(Error::from));
         }
+        refusals.extend(self.clock.take().map(clock::Events::destroy).unwrap_or_default());
         refusals.extend(self.kernels.unload());
         refusals.extend(driver::release_context(self.device).err().map(Error::from));
         refusals.into_iter().next().map_or(Ok(()), Err)

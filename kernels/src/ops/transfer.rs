@@ -58,7 +58,23 @@ impl Tensor {
 
     /// Whether the storage lies in page-locked host memory.
     pub fn is_pinned(&self) -> bool {
-        self.storage().pinned_by().is_some()
+        self.storage().is_locked()
+    }
+
+    /// Locks the pages of the storage, ordinary host memory, so that copies to and from a device need not be staged.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{Value, Device}`.
+    pub fn register(&self, cuda: &Cuda) -> Result<()> {
+        self.storage().register(cuda)
+    }
+
+    /// Waits for the device and unlocks the pages of the storage again; a storage that goes does so, too.
+    ///
+    /// # Errors
+    /// [`ErrorKind`](crate::ErrorKind)`::{Value, Device}`.
+    pub fn unregister(&self) -> Result<()> {
+        self.storage().unregister()
     }
 
     /// The tensor itself where it is on this device, else a copy there.

@@ -79,20 +79,44 @@ impl Tensor {
     /// themselves stay as they are.
     ///
     /// # Errors
-    /// [`ErrorKind`](crate::ErrorKind)`::{Shape, Overlap}`.
+    /// [`ErrorKind`](crate::ErrorKind)`::{Shape, Overlap}`; of a device also `{OutOfMemory, Device, Unsupported}`.
     pub fn copy_(&self, other: &Tensor) -> Result<()> {
+        self.copy_from(other, false)
+    }
+
+    /// The same, and a copy between the host and a device that does not block returns before it is done where the host's
+    /// pages are locked and both tensors are contiguous and of one shape and dtype: neither may be written, nor this one
+    /// read, before the device was waited for.
+    ///
+    /// # Errors
+    /// As of [`Tensor::copy_`].
+    pub fn copy_from(&self, other: &Tensor, non_blocking: bool) -> Result<()> {
         let same_elements =
             self.shares_storage(other) && self.layout() == other.layout() && self.dtype() == other.dtype();
         if !same_elements {
             overlap::check_output(self)?;
             overlap::check_input(self, other)?;
             check_shape(self, &Layout::broadcast_shape(self.shape(), other.shape())?)?;
-            // A copy to another device goes there first, as it is.
-            let other = other.to_device(&self.device(), false)?;
-            let layout = other.layout().broadcast_to(self.shape())?;
-            backend(&[self, &other])?.copy(self.operand()?, other.operand_as(&layout)?)?;
+            self.copy_elements(other, non_blocking)?;
         }
         self.bump_version();
         Ok(())
+    }
+
+    fn copy_elements(&self, other: &Tensor, non_blocking: bool) -> Result<()> {
+        let (here, there) = (self.storage().cuda(), other.storage().cuda());
+        let as_it_is = self.shape() == other.shape()
+            && self.dtype() == other.dtype()
+            && self.is_contiguous()
+            && other.is_contiguous();
+        if let (Some(cuda), None) | (None, Some(cuda)) = (here, there)
+            && as_it_is
+        {
+            return cuda.copy_across(self, other, non_blocking);
+        }
+        // A copy to another device goes there first, as it is.
+        let other = other.to_device(&self.device(), false)?;
+        let layout = other.layout().broadcast_to(self.shape())?;
+        backend(&[self, &other])?.copy(self.operand()?, other.operand_as(&layout)?)
     }
 }

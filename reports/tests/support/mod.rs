@@ -92,6 +92,7 @@ fn header() -> Header {
             memory_bytes: 24 << 30,
             last_cache_bytes: Some(32 << 20),
             system: "Linux 6.1".into(),
+            gpu: None,
         },
         toolchain: "rustc 1.95.0".into(),
         launches,
@@ -276,6 +277,7 @@ fn measure(records: &mut Vec<Record>, subject: &str, workload: &str, elements: u
         iterations: Vec::new(),
         nanoseconds: Vec::new(),
         accounting: None,
+        gpu: None,
         error: None,
     };
     if subject == "tinygrad" && elements > 1_000_000 {

@@ -2,9 +2,11 @@
 //!
 //! Criterion prints and writes files as it likes, so this runs in a process of its own ([`Job`] in, records out).
 
+use super::gpu::{self, Reading, Watch};
 use super::plan::Timing;
 use crate::record::{Measurement, Params, Record};
 use crate::run::{Instruments, Launch, Session};
+use crate::workloads;
 use criterion::Criterion;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -61,6 +63,7 @@ pub fn measure(job: &Job) -> Result<(), String> {
         .measurement_time(job.timing.time)
         .nresamples(1001);
     let mut session = Session::start(&job.launch, Instruments::None)?;
+    let watch = Watch::open();
     for cell in &job.cells {
         let mut record = Measurement {
             subject: job.name.clone(),
@@ -71,10 +74,15 @@ pub fn measure(job: &Job) -> Result<(), String> {
             iterations: Vec::new(),
             nanoseconds: Vec::new(),
             accounting: None,
+            gpu: None,
             error: None,
         };
-        match sample(&mut criterion, &mut session, cell, job.timing.samples) {
-            Ok((iterations, nanoseconds)) => (record.iterations, record.nanoseconds) = (iterations, nanoseconds),
+        let watch = watch.as_ref().filter(|_| needs_device(&cell.workload));
+        match sample(&mut criterion, &mut session, cell, job.timing.samples, watch) {
+            Ok(samples) => {
+                record.gpu = gpu::state(&samples.readings);
+                (record.iterations, record.nanoseconds) = (samples.iterations, samples.nanoseconds);
+            }
             Err(error) => {
                 record.error = Some(error);
                 // Whatever went wrong, the next cell gets a subject that is in order.
@@ -87,9 +95,37 @@ pub fn measure(job: &Job) -> Result<(), String> {
     Ok(())
 }
 
-type Samples = (Vec<u64>, Vec<u64>);
+/// Sample by sample.
+#[derive(Default)]
+struct Samples {
+    iterations: Vec<u64>,
+    nanoseconds: Vec<u64>,
+    /// What the GPU did right after each, where it is watched.
+    readings: Vec<Option<Reading>>,
+}
 
-fn sample(criterion: &mut Criterion, session: &mut Session, cell: &JobCell, wanted: usize) -> Result<Samples, String> {
+impl Samples {
+    /// The last so many: the warm-up calls come first.
+    fn last(mut self, wanted: usize) -> Samples {
+        let first = self.iterations.len().saturating_sub(wanted);
+        self.iterations.drain(..first);
+        self.nanoseconds.drain(..first);
+        self.readings.drain(..first);
+        self
+    }
+}
+
+fn needs_device(workload: &str) -> bool {
+    workloads::find(workload).is_some_and(|workload| workload.device.is_some())
+}
+
+fn sample(
+    criterion: &mut Criterion,
+    session: &mut Session,
+    cell: &JobCell,
+    wanted: usize,
+    watch: Option<&Watch>,
+) -> Result<Samples, String> {
     if session.hello().build == Build::Debug {
         return Err("a debug build is not measured: build the subject with --release".into());
     }
@@ -106,8 +142,9 @@ fn sample(criterion: &mut Criterion, session: &mut Session, cell: &JobCell, want
             bencher.iter_custom(|iterations| match measured(&mut shared.borrow_mut(), program, iterations) {
                 Ok(nanoseconds) => {
                     let mut calls = calls.borrow_mut();
-                    calls.0.push(iterations);
-                    calls.1.push(nanoseconds);
+                    calls.iterations.push(iterations);
+                    calls.nanoseconds.push(nanoseconds);
+                    calls.readings.push(watch.and_then(Watch::reading));
                     Duration::from_nanos(nanoseconds.max(1))
                 }
                 Err(error) => {
@@ -131,10 +168,7 @@ fn sample(criterion: &mut Criterion, session: &mut Session, cell: &JobCell, want
         other => return Err(unexpected(&other)),
     }
     session.ask(&Request::Reset {}, LIMIT).map_err(|broken| broken.to_string())?;
-    let (iterations, nanoseconds) = calls.into_inner();
-    // The warm-up calls come first; the last calls are the samples.
-    let first = iterations.len().saturating_sub(wanted);
-    Ok((iterations[first..].to_vec(), nanoseconds[first..].to_vec()))
+    Ok(calls.into_inner().last(wanted))
 }
 
 fn measured(session: &mut Session, program: u64, iterations: u64) -> Result<u64, String> {

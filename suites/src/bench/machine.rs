@@ -1,5 +1,6 @@
 //! What machine this is.
 
+use super::gpu::Watch;
 use crate::record::Machine;
 use std::fs;
 use std::path::Path;
@@ -13,6 +14,7 @@ pub fn machine() -> Machine {
         memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|text| kib(&text)).unwrap_or(0),
         last_cache_bytes: last_cache(),
         system: format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy()),
+        gpu: Watch::open().and_then(|watch| watch.gpu()),
     }
 }
 

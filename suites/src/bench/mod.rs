@@ -2,6 +2,7 @@
 
 mod count;
 pub mod criterion;
+mod gpu;
 mod machine;
 mod plan;
 mod rounds;

@@ -2,7 +2,7 @@
 
 use super::rounds::Entrant;
 use crate::record::Params;
-use crate::workloads::{WORKLOADS, Workload};
+use crate::workloads::{TRANSFERS, WORKLOADS, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -47,8 +47,8 @@ pub struct Plan {
 pub struct Prices {
     /// Starting the process and importing the library, by subject.
     pub starts: BTreeMap<String, Duration>,
-    /// Nanoseconds of one iteration, by subject and cell.
-    pub cells: BTreeMap<(String, Cell), u64>,
+    /// A sample of one iteration, by subject and cell.
+    pub cells: BTreeMap<(String, Cell), Duration>,
 }
 
 impl Plan {
@@ -79,7 +79,7 @@ impl Plan {
             let wanted = self.cells.iter().filter(|cell| entrant.wants(cell));
             let cells = wanted.filter_map(|cell| prices.cells.get(&(subject.clone(), cell.clone())));
             let start = prices.starts.get(subject).copied().unwrap_or_default();
-            start + cells.map(|nanoseconds| self.timing.price(*nanoseconds)).sum::<Duration>()
+            start + cells.map(|one| self.timing.price(*one)).sum::<Duration>()
         };
         entrants.iter().map(each).sum::<Duration>() * rounds
     }
@@ -124,11 +124,20 @@ enum Cut {
 }
 
 /// What is cut, in this order: samples first, then sizes that say least. Rounds are never cut.
-const CUTS: [(&str, Cut); 8] = [
+const CUTS: [(&str, Cut); 9] = [
     ("10 samples a cell instead of 20, within 0.15 s instead of 0.6 s", Cut::Timing(SHORT)),
     (
-        "dtypes other than the first: 1,000,000 elements only",
-        Cut::LeaveOut(|workload, params| workload.dtypes[0].name() != params.dtype && params.elements != 1_000_000),
+        "dtypes other than the first: 1,000,000 elements only, 16,777,216 on a device",
+        Cut::LeaveOut(|workload, params| {
+            workload.dtypes[0].name() != params.dtype && ![1_000_000, 1 << 24].contains(&params.elements)
+        }),
+    ),
+    (
+        "on a device: 16 KiB, 256 KiB, 4 MiB, 64 MiB and 1 GiB left out",
+        Cut::LeaveOut(|workload, params| {
+            let nth = TRANSFERS.iter().position(|size| *size == params.elements);
+            workload.sizes == TRANSFERS && nth.is_some_and(|nth| nth % 2 == 1)
+        }),
     ),
     (
         "loops and chunks: 10,000,000 elements left out",
@@ -143,9 +152,11 @@ const CUTS: [(&str, Cut); 8] = [
         Cut::LeaveOut(|workload, params| compared(workload.name) && params.elements == 10_000),
     ),
     (
-        "what no claim compares: 10,000, 100,000 and 1,000,000 elements only",
+        "what no claim compares: 10,000, 100,000 and 1,000,000 elements only, on a device all that are left",
         Cut::LeaveOut(|workload, params| {
-            !compared(workload.name) && ![10_000, 100_000, 1_000_000].contains(&params.elements)
+            !compared(workload.name)
+                && workload.device.is_none()
+                && ![10_000, 100_000, 1_000_000].contains(&params.elements)
         }),
     ),
     ("10 samples a cell within 0.05 s", Cut::Timing(SHORTEST)),
@@ -154,8 +165,7 @@ const CUTS: [(&str, Cut); 8] = [
 impl Timing {
     /// What a cell costs whose iteration takes so long. A sample has at least one iteration, and criterion warms up with
     /// whole iterations too.
-    fn price(self, nanoseconds: u64) -> Duration {
-        let one = Duration::from_nanos(nanoseconds);
+    fn price(self, one: Duration) -> Duration {
         self.warm_up.max(one) + self.time.max(one * self.samples as u32) + one
     }
 }
@@ -184,7 +194,7 @@ mod tests {
         let launch = launch();
         let entrants = [Entrant { name: "a".into(), launch: &launch, only: None }];
         let slow = |cell: &Cell| cell.workload.starts_with("loop.") && cell.params.elements == 10_000_000;
-        let price = |cell: &Cell| if slow(cell) { 5_000_000_000 } else { 1_000 };
+        let price = |cell: &Cell| Duration::from_nanos(if slow(cell) { 5_000_000_000 } else { 1_000 });
         let cells = plan.cells.iter().map(|cell| (("a".to_owned(), cell.clone()), price(cell))).collect();
         let prices = Prices { starts: BTreeMap::new(), cells };
         let whole = plan.price(&prices, &entrants, 3);

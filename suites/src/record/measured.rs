@@ -4,6 +4,7 @@ use super::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+pub use subject::Clock;
 
 /// The samples of one workload in one round (round 1 and on), or its exact accounting (round 0).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,9 +26,29 @@ pub struct Measurement {
     /// Exact counts of one run of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounting: Option<Accounting>,
+    /// What the GPU did meanwhile, where the workload needs one and its management library tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<GpuState>,
     /// Why there are no samples: a wrong result, a refused build, a crash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// The clocks and the state of a GPU while a workload was sampled; it is asked after each sample.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct GpuState {
+    /// Lowest and highest clock of its processors, in MHz.
+    pub processor_mhz: [u32; 2],
+    /// Lowest and highest clock of its memory, in MHz.
+    pub memory_mhz: [u32; 2],
+    /// The highest temperature, in degrees Celsius.
+    pub celsius: u32,
+    /// What held its clocks down, in NVML's words, such as `sw-power-cap`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held_down_by: Vec<String>,
+    /// The samples, counted from 0, that heat or a fault of its supply slowed: nothing is computed from them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throttled: Vec<usize>,
 }
 
 /// The parameters of a workload.
@@ -123,8 +144,14 @@ pub struct WorkloadInfo {
     pub about: String,
     /// The plain loop over memory that it cannot be faster than, where one bounds it.
     pub bound: Option<Loop>,
+    /// The workload of the same subject that it cannot be faster than, size by size, where one bounds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound_by: Option<String>,
     /// The device that it needs beside the CPU.
     pub device: Option<String>,
+    /// Whose clock times it.
+    #[serde(default)]
+    pub clock: Clock,
 }
 
 /// A plain loop over memory.
@@ -213,9 +240,11 @@ pub fn cells(records: &[Record]) -> Cells<'_> {
 }
 
 impl Measurement {
-    /// Nanoseconds of one iteration, sample by sample.
+    /// Nanoseconds of one iteration, sample by sample, without the throttled ones.
     pub fn per_iteration(&self) -> Vec<f64> {
-        let pairs = self.iterations.iter().zip(&self.nanoseconds).filter(|(iterations, _)| **iterations > 0);
-        pairs.map(|(iterations, nanoseconds)| *nanoseconds as f64 / *iterations as f64).collect()
+        let throttled = self.gpu.as_ref().map_or(&[][..], |gpu| &gpu.throttled);
+        let samples = self.iterations.iter().zip(&self.nanoseconds).enumerate();
+        let sound = samples.filter(|(at, (iterations, _))| **iterations > 0 && !throttled.contains(at));
+        sound.map(|(_, (iterations, nanoseconds))| *nanoseconds as f64 / *iterations as f64).collect()
     }
 }

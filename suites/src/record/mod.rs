@@ -88,6 +88,26 @@ pub struct Machine {
     pub last_cache_bytes: Option<u64>,
     /// Operating system and kernel version.
     pub system: String,
+    /// The first GPU, where its management library tells of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu: Option<Gpu>,
+}
+
+/// A GPU as its management library describes it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Its name.
+    pub name: String,
+    /// Bytes of its memory.
+    pub memory_bytes: u64,
+    /// The version of its driver.
+    pub driver: String,
+    /// The highest clock of its processors, in MHz.
+    pub processor_mhz: u32,
+    /// The highest clock of its memory, in MHz.
+    pub memory_mhz: u32,
+    /// Generation and width of its PCIe link, such as 5 and 16.
+    pub link: [u32; 2],
 }
 
 /// One launch: an implementation under test and how its process is started.

@@ -116,7 +116,7 @@ fn ask(process: &mut Process, request: &Request, limit: Duration) -> Result<Repl
 }
 
 /// Why a subject shows no CUDA device.
-fn no_device(subject: &str) -> String {
+pub(crate) fn no_device(subject: &str) -> String {
     // SAFETY: loading the driver runs its own initialisers, as any program that uses CUDA does.
     match unsafe { libloading::Library::new("libcuda.so.1") } {
         Err(_) => "no CUDA driver (libcuda.so.1 not found)".into(),

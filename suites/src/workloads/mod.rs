@@ -4,14 +4,15 @@ mod add;
 mod chunk;
 mod device;
 mod loops;
+mod matmul;
 mod no_grad;
 mod rebind;
 mod reset;
 mod share;
 mod transfer;
 
-use crate::record::{Loop, WorkloadInfo};
-use subject::{Calls, DType, Fail, Handle, Program, ProgramBuilder};
+use crate::record::{CUDA, Loop, WorkloadInfo};
+use subject::{Calls, Clock, DType, Fail, Handle, Program, ProgramBuilder};
 
 /// A measured program.
 pub struct Workload {
@@ -21,13 +22,22 @@ pub struct Workload {
     pub about: &'static str,
     /// The plain loop over memory that it cannot be faster than.
     pub bound: Option<Loop>,
-    /// The device that it needs beside the CPU.
-    pub device: Option<&'static str>,
+    /// How it uses a CUDA device, where it needs one beside the CPU.
+    pub device: Option<OnDevice>,
     /// The numbers of elements that it is run with.
     pub sizes: &'static [u64],
     /// The element types that it is run with; the first is the one that every plan keeps.
     pub dtypes: &'static [DType],
     write: Write,
+}
+
+/// How a workload uses a CUDA device.
+#[derive(Debug, Clone, Copy)]
+pub struct OnDevice {
+    /// Whose clock times it.
+    pub clock: Clock,
+    /// The workload of the same subject that it cannot be faster than.
+    pub bound_by: Option<&'static str>,
 }
 
 type Write = fn(&ProgramBuilder, i64, DType, Purpose) -> Result<Handle, Fail>;
@@ -47,13 +57,16 @@ const SINGLE: &[u64] = &[1, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 64_00
 const SEVERAL: &[u64] = &[1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 /// What computes far more than it touches.
 const COMPUTING: &[u64] = &[1_000, 10_000, 100_000, 1_000_000];
+/// What moves between the host and the device or within it: 4 KiB to 1 GiB of f32, each size four times the one before.
+pub(crate) const TRANSFERS: &[u64] =
+    &[1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28];
 
 const F32: &[DType] = &[DType::F32];
 /// The element types that tutorial 000 compares.
 const FLOATS: &[DType] = &[DType::F32, DType::F64, DType::F16, DType::Bf16];
 
 /// Every workload.
-pub const WORKLOADS: [Workload; 33] = [
+pub const WORKLOADS: [Workload; 42] = [
     add::ADD_ALLOCATING,
     add::ADD_IN_PLACE,
     add::MUL_ALLOCATING,
@@ -76,17 +89,26 @@ pub const WORKLOADS: [Workload; 33] = [
     no_grad::BLOCK_ROUND_LOOP,
     transfer::UPLOAD_PAGEABLE,
     transfer::UPLOAD_PINNED,
+    transfer::UPLOAD_REGISTERED,
     transfer::UPLOAD_PINNING_INSIDE,
-    transfer::DOWNLOAD,
+    transfer::UPLOAD_LOCKING_INSIDE,
+    transfer::DOWNLOAD_PAGEABLE,
+    transfer::DOWNLOAD_FRESH,
     transfer::DOWNLOAD_PINNED,
+    transfer::DOWNLOAD_REGISTERED,
+    transfer::COPY_UP,
+    transfer::COPY_DOWN,
+    device::COPY_WITHIN,
     device::ADD_ALLOCATING,
     device::ADD_IN_PLACE,
     device::LOOP_ALLOCATING,
     device::LOOP_REUSING,
     device::CACHE_KEPT,
     device::CACHE_EMPTIED,
-    transfer::MATMUL_F32,
-    transfer::MATMUL_F16,
+    device::CACHE_NONE,
+    matmul::F32,
+    matmul::F16,
+    matmul::BF16,
 ];
 
 impl Workload {
@@ -95,7 +117,8 @@ impl Workload {
         let builder = ProgramBuilder::default();
         let elements = i64::try_from(elements).map_err(|_| Fail::unsupported("more than 2^63 elements"))?;
         let result = (self.write)(&builder, elements, dtype, purpose)?;
-        Ok(builder.finish(result))
+        let clock = self.device.map_or(Clock::Host, |device| device.clock);
+        Ok(builder.finish(result, clock))
     }
 
     /// What the run log says of it.
@@ -104,7 +127,9 @@ impl Workload {
             workload: self.name.into(),
             about: self.about.into(),
             bound: self.bound,
-            device: self.device.map(str::to_owned),
+            bound_by: self.device.and_then(|device| device.bound_by).map(str::to_owned),
+            device: self.device.map(|_| CUDA.to_owned()),
+            clock: self.device.map_or(Clock::Host, |device| device.clock),
         }
     }
 }
@@ -120,7 +145,7 @@ pub fn nothing() -> Result<Program, Fail> {
     let builder = ProgramBuilder::default();
     let result = builder.ones([1], DType::F32)?;
     builder.begin_body();
-    Ok(builder.finish(result))
+    Ok(builder.finish(result, Clock::Host))
 }
 
 /// An input between 0.5 and 1.5 whose elements differ from their neighbours, as far as the dtype can tell them apart.

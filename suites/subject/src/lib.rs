@@ -15,7 +15,7 @@ mod value;
 pub use args::{Arg, Ret};
 pub use checksum::{Checksum, checksum};
 pub use ops::{Calls, Library, OPS, Op, OpInfo, dispatch};
-pub use program::{Prepared, Program, ProgramBuilder, Step};
+pub use program::{Clock, Lap, Prepared, Program, ProgramBuilder, Step};
 pub use protocol::{Build, Hello, Reply, Request};
 pub use serve::{Identity, serve};
 pub use table::Table;

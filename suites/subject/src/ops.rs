@@ -4,9 +4,10 @@
 //! ([`Calls`]), the row of `docs/protocol.md` and the line of PyTorch that the report shows and the PyTorch subject runs.
 
 use crate::args::{Arg, Ret, Target, Tensor, Tensors};
-use crate::{Checksum, DType, Fail, Scalar, Table, Value, checksum};
+use crate::{Checksum, DType, Fail, Lap, Scalar, Table, Value, checksum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 type Shape = Vec<i64>;
 
@@ -67,6 +68,17 @@ macro_rules! ops {
             /// The devices that it can run on here, as far as it knows.
             fn devices(&mut self) -> Vec<String> {
                 vec!["cpu".into()]
+            }
+
+            /// Shuts a gate on the device for so long and starts the device's clock behind it: what is enqueued now runs
+            /// when the gate opens, and its enqueuing is not timed.
+            fn start_clock(&mut self, gate: Duration) -> Result<(), Fail> {
+                Err(Fail::unsupported("no clock of a device in this library"))
+            }
+
+            /// Stops the clock behind all that was enqueued, and waits for it.
+            fn stop_clock(&mut self) -> Result<Lap, Fail> {
+                Err(Fail::unsupported("no clock of a device in this library"))
             }
 
             /// The checksum of a program's result. A library that can lend its bytes may say so faster.
@@ -292,10 +304,16 @@ ops! {
         Device device(a: Tensor) -> String = "str({a}.device)";
         /// The tensor itself where it is on this device, else a copy there. A copy that does not block returns before it is done.
         ToDevice to_device(a: Tensor, device: String, non_blocking: bool) -> Tensor = "{a}.to({device}, non_blocking={non_blocking})";
+        /// Copies `b` in place, as it is, from whatever device it is on. A copy that does not block may return before it is done.
+        CopyFrom copy_from(a: Target, b: Tensor, non_blocking: bool) -> () = "{a}.copy_({b}, non_blocking={non_blocking})";
         /// The tensor itself where it is pinned, else a copy in page-locked host memory.
         PinMemory pin_memory(a: Tensor) -> Tensor = "{a}.pin_memory()";
         /// Whether the storage lies in page-locked host memory.
         IsPinned is_pinned(a: Tensor) -> bool = "{a}.is_pinned()";
+        /// Locks the pages of the storage, ordinary host memory, until they are unlocked or the next reset.
+        Register_ register_(a: Target) -> () = "pages.lock({a})";
+        /// Waits until all that the device was asked is done, and unlocks the pages of the storage again.
+        Unregister_ unregister_(a: Target) -> () = "pages.unlock({a})";
         /// Waits until all that the device was asked is done.
         Synchronize synchronize() -> () = "torch.cuda.synchronize()";
     }
@@ -318,6 +336,8 @@ ops! {
         MemorySegments memory_segments() -> Vec<i64> = "segments(torch.cuda.memory_snapshot())";
         /// Returns cached segments of which no part is in use to the device.
         EmptyCache empty_cache() -> () = "torch.cuda.empty_cache()";
+        /// Takes so many bytes of device memory from the driver itself, past the caching allocator, and gives them back.
+        TakeAndGiveBack take_and_give_back(bytes: i64) -> () = "driver.take_and_give_back({bytes})";
         /// Makes every peak what is there now.
         ResetPeakMemoryStats reset_peak_memory_stats() -> () = "torch.cuda.reset_peak_memory_stats()";
         /// Makes every sum and every count of events 0.

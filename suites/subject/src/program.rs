@@ -5,7 +5,7 @@ use crate::{Calls, Fail, Handle, Library, Op, Table, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One step of a program.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +34,28 @@ pub struct Program {
     pub body: Vec<Step>,
     /// The slot of the checked tensor.
     pub result: Handle,
+    /// Whose clock times the body.
+    pub clock: Clock,
+}
+
+/// Whose clock times a body.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// That of the host, around calls that return when all is done or wait for it.
+    #[default]
+    Host,
+    /// That of the device, by its own events: the body only enqueues work, and calling for it is not timed.
+    Device,
+}
+
+/// What a device's clock showed between its start and its stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lap {
+    /// Nanoseconds.
+    pub nanoseconds: u64,
+    /// Whether the gate was still shut when all was enqueued: only then is no enqueuing among them.
+    pub gated: bool,
 }
 
 /// Writes a program by making the calls that it shall make.
@@ -62,9 +84,9 @@ impl ProgramBuilder {
     }
 
     /// The finished program.
-    pub fn finish(self, result: Handle) -> Program {
+    pub fn finish(self, result: Handle, clock: Clock) -> Program {
         let state = self.state.into_inner();
-        Program { setup: state.setup, body: state.body, result }
+        Program { setup: state.setup, body: state.body, result, clock }
     }
 
     fn push(&self, step: Step) {
@@ -111,7 +133,15 @@ pub struct Prepared<L: Library> {
     body: Vec<ReadyStep<L>>,
     made: Vec<Handle>,
     result: Handle,
+    clock: Clock,
+    /// How long the gate is shut: as long as it had to be so far.
+    gate: Duration,
 }
+
+/// Steps that are enqueued behind one gate: CUDA takes about a thousand launches ahead, and a step may have several.
+const AHEAD: u64 = 256;
+const FIRST_GATE: Duration = Duration::from_micros(200);
+const LONGEST_GATE: Duration = Duration::from_millis(250);
 
 enum ReadyStep<L: Library> {
     Call(Resolved<L>, Vec<Handle>),
@@ -130,17 +160,70 @@ impl<L: Library> Prepared<L> {
             .iter()
             .flat_map(|step| if let Step::Call { out, .. } = step { out.clone() } else { vec![] })
             .collect();
-        Ok(Prepared { slots, body: ready(program.body), made, result: program.result })
+        let Program { body, result, clock, .. } = program;
+        Ok(Prepared { slots, body: ready(body), made, result, clock, gate: FIRST_GATE })
     }
 
-    /// Runs the body `iterations` times; nanoseconds of the whole loop.
+    /// Runs the body once, without a clock.
+    pub fn run(&mut self, library: &mut L) -> Result<(), Fail> {
+        self.repeat(library, 1)
+    }
+
+    /// Runs the body `iterations` times; nanoseconds of the whole loop by the program's clock.
     pub fn measure(&mut self, library: &mut L, iterations: u64) -> Result<u64, Fail> {
-        let start = Instant::now();
+        match self.clock {
+            Clock::Host => {
+                let start = Instant::now();
+                self.repeat(library, iterations)?;
+                Ok(start.elapsed().as_nanos() as u64)
+            }
+            Clock::Device => self.measure_on_device(library, iterations),
+        }
+    }
+
+    /// A device takes only so much work ahead of time, so that long loops are timed in parts.
+    fn measure_on_device(&mut self, library: &mut L, iterations: u64) -> Result<u64, Fail> {
+        // Once before: what is taken of the device for the first time would wait for the gate.
+        self.run(library)?;
+        let part = (AHEAD / self.body.len().max(1) as u64).max(1);
+        let (mut nanoseconds, mut left) = (0, iterations);
+        while left > 0 {
+            let now = left.min(part);
+            nanoseconds += self.lap(library, now)?;
+            left -= now;
+        }
+        Ok(nanoseconds)
+    }
+
+    /// Enqueues the body so often behind a gate that is shut for long enough.
+    fn lap(&mut self, library: &mut L, iterations: u64) -> Result<u64, Fail> {
+        while self.gate <= LONGEST_GATE {
+            library.start_clock(self.gate)?;
+            let enqueued = self.repeat(library, iterations);
+            // Stopped also where the body failed: the device shall not be left behind a gate.
+            let lap = library.stop_clock();
+            enqueued?;
+            let lap = lap?;
+            if lap.gated {
+                return Ok(lap.nanoseconds);
+            }
+            self.gate *= 2;
+        }
+        self.gate = FIRST_GATE;
+        Err(Fail::error(
+            "other",
+            format!(
+                "a gate of {LONGEST_GATE:?} opened before the body was enqueued: the body waits for the device itself"
+            ),
+        ))
+    }
+
+    fn repeat(&mut self, library: &mut L, iterations: u64) -> Result<(), Fail> {
         for _ in 0..iterations {
             self.body(library)?;
             self.drop_made();
         }
-        Ok(start.elapsed().as_nanos() as u64)
+        Ok(())
     }
 
     /// Runs the body once more and lets `describe` look at the result.
@@ -150,6 +233,10 @@ impl<L: Library> Prepared<L> {
         describe: impl FnOnce(&mut L, &L::Tensor) -> Result<R, Fail>,
     ) -> Result<R, Fail> {
         self.body(library)?;
+        if self.clock == Clock::Device {
+            // The body only enqueued it.
+            library.synchronize()?;
+        }
         let described = describe(library, &*self.slots.read(&self.result)?);
         self.drop_made();
         described

@@ -73,7 +73,7 @@ impl<L: Library> Session<'_, L> {
                 Reply::Prepared { program: self.next - 1 }
             }
             Request::Account { program } => {
-                find(&mut self.programs, program)?.measure(library, 1)?;
+                find(&mut self.programs, program)?.run(library)?;
                 Reply::Value(Value::None)
             }
             Request::Measure { program, iterations } => {

@@ -16,6 +16,12 @@ BLOCK_STATES = ("inactive", "active_pending_free", "active_allocated")
 
 NAME_ROOM = 4096
 
+OUT_OF_MEMORY = 2
+"""The runtime's number for memory that is not there."""
+
+CYCLES_OF_A_MICROSECOND = 2000
+"""Cycles that a gate counts for a microsecond: near the clocks of today's cards. Whether it was long enough is seen."""
+
 
 class Streams:
     """The streams of the device by number: 0 is the default one, others are made when they are first named."""
@@ -30,6 +36,83 @@ class Streams:
         while len(self.made) < number:
             self.made.append(self.torch.cuda.Stream())
         return self.made[number - 1]
+
+
+class Pages:
+    """Ordinary host memory whose pages are locked for copies, until it is unlocked or all is."""
+
+    def __init__(self, torch: Any):
+        self.torch = torch
+        self.locked: dict[int, Any] = {}
+
+    def lock(self, tensor: Any) -> None:
+        """Locks the pages of the tensor's storage and keeps it alive."""
+        storage = tensor.untyped_storage()
+        address = storage.data_ptr()
+        if address in self.locked:
+            raise Fail.error("value", "pages to be locked asked, found memory that is locked already")
+        self.check("cudaHostRegister", self.torch.cuda.cudart().cudaHostRegister(address, storage.nbytes(), 0))
+        self.locked[address] = tensor
+
+    def unlock(self, tensor: Any) -> None:
+        """Waits for the device, which may still read or write them, and unlocks the pages of the tensor's storage."""
+        address = tensor.untyped_storage().data_ptr()
+        if address not in self.locked:
+            raise Fail.error("value", "pages to be unlocked asked, which were not locked: register them first")
+        self.torch.cuda.synchronize()
+        self.check("cudaHostUnregister", self.torch.cuda.cudart().cudaHostUnregister(address))
+        del self.locked[address]
+
+    def unlock_all(self) -> None:
+        """Unlocks what is locked."""
+        for tensor in list(self.locked.values()):
+            self.unlock(tensor)
+
+    def check(self, call: str, code: Any) -> None:
+        """Refuses what the runtime refused."""
+        if int(code) != 0:
+            raise Fail.error("device", f"{call} failed: {code}")
+
+
+class Driver:
+    """The runtime under PyTorch, past its caching allocator."""
+
+    def take_and_give_back(self, count: int) -> None:
+        """Takes so many bytes of device memory and gives them back."""
+        # PyTorch makes the names of its own runtime known to the whole process.
+        runtime, address = ctypes.CDLL(None), ctypes.c_void_p()
+        for call, *arguments in (("cudaMalloc", ctypes.byref(address), ctypes.c_size_t(count)), ("cudaFree", address)):
+            code = getattr(runtime, call)(*arguments)
+            if code != 0:
+                raise Fail.error("out-of-memory" if code == OUT_OF_MEMORY else "device", f"{call} failed: error {code}")
+
+
+class Clock:
+    """The device's own clock: two events, the first behind a gate, a kernel that does nothing for a while.
+
+    What is enqueued meanwhile runs when the gate opens, so that the time between the events has no enqueuing in it.
+    """
+
+    def __init__(self, torch: Any):
+        self.torch = torch
+        self.first = torch.cuda.Event(enable_timing=True)
+        self.last = torch.cuda.Event(enable_timing=True)
+
+    def wait(self) -> None:
+        """Waits until all that the device was asked is done."""
+        self.torch.cuda.synchronize()
+
+    def start(self, gate: int) -> None:
+        """Shuts the gate for about so many nanoseconds and starts the clock behind it."""
+        self.torch.cuda._sleep(gate * CYCLES_OF_A_MICROSECOND // 1000)
+        self.first.record()
+
+    def stop(self) -> tuple[int, bool]:
+        """Nanoseconds since the start, and whether the gate was still shut when all was enqueued."""
+        self.last.record()
+        gated = not self.first.query()
+        self.last.synchronize()
+        return round(self.first.elapsed_time(self.last) * 1e6), gated
 
 
 def segments(snapshot: list[dict]) -> list[int]:

@@ -62,6 +62,10 @@ class Library:
         """Number of elements, and the CRC-32 of their little-endian bytes in row-major order."""
         raise NotImplementedError
 
+    def device_clock(self) -> Any:
+        """A new clock of the device, for programs that are timed by it: `start(gate)`, `stop()`, `wait()`."""
+        raise Fail.unsupported(f"{self.name} has no clock of a device")
+
     def reset(self) -> None:
         """Restores the library's defaults."""
 

@@ -12,6 +12,15 @@ from library import Library, function_source
 from wire import TENSOR_KINDS, Fail, fields, listed, natural
 
 
+CLOCKS = ("host", "device")
+
+AHEAD = 256
+"""Steps that are enqueued behind one gate: CUDA takes about a thousand launches ahead, and a step may have several."""
+
+FIRST_GATE, LONGEST_GATE = 200_000, 250_000_000
+"""How long a gate is shut at first and at most, in nanoseconds."""
+
+
 class Step(NamedTuple):
     """A step of a program as a line of Python over one variable a slot. A drop has no line of its own."""
 
@@ -94,7 +103,12 @@ def run_through(steps: list[Step], live: set[int]) -> list[str]:
 class Program:
     """A program that is ready to run: its loop is Python source and costs nothing beyond the library's calls."""
 
-    def __init__(self, library: Library, setup: Any, body: Any, result: Any):
+    def __init__(self, library: Library, setup: Any, body: Any, result: Any, clock: Any):
+        if clock not in CLOCKS:
+            raise Fail.protocol(f"the clock is one of {CLOCKS}, found {reprlib.repr(clock)}")
+        self.device_clock = library.device_clock() if clock == "device" else None
+        self.steps = len(listed(body))
+        self.gate = FIRST_GATE
         writer = Writer(library)
         live: set[int] = set()
         setup_lines = run_through(writer.steps(setup), live)
@@ -112,7 +126,7 @@ class Program:
         given = [*variables(kept), *constants]
         functions = library.define(
             function_source("setup", constants, [*setup_lines, f"return [{', '.join(variables(kept))}]"])
-            + function_source("run", ["clock", "iterations", *given], timed([*body_lines, *drops(made)]))
+            + function_source("run", ["iterations", *given], repeated([*body_lines, *drops(made)]))
             + function_source("last", given, [*body_lines, f"return s{result}"]),
             "<program>",
         )
@@ -120,27 +134,63 @@ class Program:
         values = list(writer.constants.values())
         self.given = [*functions["setup"](*values), *values]
 
+    def once(self) -> None:
+        """One run of the body, without a clock."""
+        self.run(1, *self.given)
+
     def measure(self, iterations: int) -> int:
-        """Nanoseconds of so many runs of the body."""
+        """Nanoseconds of so many runs of the body, by the program's clock."""
         # A collection falls due after so many allocations, whoever made them: it would charge this loop for what
         # earlier requests left behind. Tensors are counted and go at their `del`.
         collecting = gc.isenabled()
         gc.disable()
         try:
-            return self.run(time.perf_counter_ns, iterations, *self.given)
+            if self.device_clock is not None:
+                return self.measure_on_device(iterations)
+            start = time.perf_counter_ns()
+            self.run(iterations, *self.given)
+            return time.perf_counter_ns() - start
         finally:
             if collecting:
                 gc.enable()
 
+    def measure_on_device(self, iterations: int) -> int:
+        """A device takes only so much work ahead of time, so that long loops are timed in parts."""
+        # Once before: what is taken of the device for the first time would wait for the gate.
+        self.once()
+        part = max(1, AHEAD // max(1, self.steps))
+        return sum(self.lap(min(part, iterations - done)) for done in range(0, iterations, part))
+
+    def lap(self, iterations: int) -> int:
+        """Enqueues the body so often behind a gate that is shut for long enough."""
+        while self.gate <= LONGEST_GATE:
+            self.device_clock.start(self.gate)
+            try:
+                self.run(iterations, *self.given)
+            finally:
+                # Stopped also where the body failed: the device shall not be left behind a gate.
+                nanoseconds, gated = self.device_clock.stop()
+            if gated:
+                return nanoseconds
+            self.gate *= 2
+        self.gate = FIRST_GATE
+        raise Fail.error(
+            "other",
+            f"a gate of {LONGEST_GATE // 1_000_000} ms opened before the body was enqueued: the body waits for the device itself",
+        )
+
     def result(self) -> Any:
         """The checked tensor, after one more run of the body."""
-        return self.last(*self.given)
+        result = self.last(*self.given)
+        if self.device_clock is not None:
+            # The body only enqueued it.
+            self.device_clock.wait()
+        return result
 
 
-def timed(lines: list[str]) -> list[str]:
-    """The lines of a loop over these lines that answers its nanoseconds."""
-    loop = ["    " + line for line in lines or ["pass"]]
-    return ["start = clock()", "for _ in range(iterations):", *loop, "return clock() - start"]
+def repeated(lines: list[str]) -> list[str]:
+    """The lines of a loop over these lines."""
+    return ["for _ in range(iterations):", *["    " + line for line in lines or ["pass"]]]
 
 
 def drops(slots: Iterable[int]) -> list[str]:

@@ -34,7 +34,7 @@ REQUESTS = {
     "python": ("source", "names"),
     "drop": ("handle",),
     "reset": (),
-    "prepare": ("setup", "body", "result"),
+    "prepare": ("setup", "body", "result", "clock"),
     "account": ("program",),
     "measure": ("program", "iterations"),
     "checksum": ("program",),
@@ -155,9 +155,9 @@ class Session:
         gc.collect()
         return {"value": None}
 
-    def prepare(self, setup: Any, body: Any, result: Any) -> dict:
+    def prepare(self, setup: Any, body: Any, result: Any, clock: Any) -> dict:
         """Makes a program ready and runs its setup."""
-        program = self.library.guarded(Program, self.library, setup, body, result)
+        program = self.library.guarded(Program, self.library, setup, body, result, clock)
         number = self.next_program
         self.programs[number] = program
         self.next_program += 1
@@ -165,7 +165,7 @@ class Session:
 
     def account(self, program: Any) -> dict:
         """Runs the body of a program once."""
-        self.library.guarded(self.program(program).measure, 1)
+        self.library.guarded(self.program(program).once)
         return {"value": None}
 
     def measure(self, program: Any, iterations: Any) -> dict:

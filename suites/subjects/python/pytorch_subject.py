@@ -93,8 +93,11 @@ class PyTorch(Library):
         self.dtypes = {name: getattr(torch, python) for name, python in DTYPES.items()}
         self.sources = {op.name: op.torch for op in self.ops.values()}
         self.simulation = device_memory.simulation()
+        self.pages = device_memory.Pages(torch)
         self.namespace = {
             "torch": torch,
+            "driver": device_memory.Driver(),
+            "pages": self.pages,
             "streams": device_memory.Streams(torch),
             "segments": device_memory.segments,
             **({"simulation": self.simulation} if self.simulation else {}),
@@ -129,7 +132,11 @@ class PyTorch(Library):
             return Fail.unsupported("only a simulated device can hold events")
         return super().refusal(error)
 
+    def device_clock(self) -> device_memory.Clock:
+        return device_memory.Clock(self.torch)
+
     def reset(self) -> None:
+        self.pages.unlock_all()
         self.torch.set_grad_enabled(True)
         self.torch.set_default_dtype(self.torch.float32)
         if self.simulation is not None:

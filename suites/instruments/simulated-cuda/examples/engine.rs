@@ -64,10 +64,14 @@ fn copies(cuda: &Cuda) -> Result<()> {
     let down = up.to_device(&Device::Cpu, true)?;
     cuda.synchronize()?;
     check("up and down", &down, 2.5)?;
-    let registered = cuda.register(&host)?;
-    let up = registered.upload()?;
+    host.register(cuda)?;
+    up.copy_from(&host, true)?;
     cuda.synchronize()?;
-    check("registered", &up, 0.0)
+    check("registered", &up, 0.0)?;
+    up.fill_(1.5)?;
+    host.copy_from(&up, true)?;
+    host.unregister()?;
+    check("into registered memory", &host, 1.5)
 }
 
 fn streams(cuda: &Cuda) -> Result<()> {

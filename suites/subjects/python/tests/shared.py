@@ -295,7 +295,7 @@ class SharedTests:
     # Programs
 
     def prepare(self, setup: list, body: list, result: int) -> int:
-        reply = self.subject.ask("prepare", setup=setup, body=body, result=result)
+        reply = self.subject.ask("prepare", setup=setup, body=body, result=result, clock="host")
         self.assertIn("prepared", reply, reply)
         return reply["prepared"]["program"]
 
@@ -348,12 +348,12 @@ class SharedTests:
             ([{"keep": [0]}], [], 0, "a call or a drop"),
         ]:
             with self.subTest(words=words):
-                reply = self.subject.ask("prepare", setup=setup, body=body, result=result)
+                reply = self.subject.ask("prepare", setup=setup, body=body, result=result, clock="host")
                 self.assert_error(reply, "protocol", words)
 
     def test_a_refusal_inside_a_program_has_its_kind(self) -> None:
         ones = step("ones", 0, shape=[4], dtype="f32")
-        reply = self.subject.ask("prepare", setup=[ones, step("view", 1, a=0, shape=[3])], body=[], result=0)
+        reply = self.subject.ask("prepare", setup=[ones, step("view", 1, a=0, shape=[3])], body=[], result=0, clock="host")
         self.assert_error(reply, "shape")
         program = self.prepare([ones], [step("view", 1, a=0, shape=[3])], 1)
         for request in [{"ask": "account"}, {"ask": "measure", "iterations": 5}, {"ask": "checksum"}]:

@@ -19,7 +19,7 @@ class PyTorchTest(SharedTests, SharedOpsTests, SubjectTest):
         a = ask("full", shape=[2], value=1.5, dtype="bf16")
         self.assertEqual((ask("dtype", a=a), ask("element_size", a=a)), ("bf16", 2))
         program = self.subject.ask(
-            "prepare", setup=[step("full", 0, shape=[2], value=1.5, dtype="bf16")], body=[], result=0
+            "prepare", setup=[step("full", 0, shape=[2], value=1.5, dtype="bf16")], body=[], result=0, clock="host"
         )["prepared"]["program"]
         upper_halves = struct.pack("<2f", 1.5, 1.5)[2:4] * 2
         self.assertEqual(

@@ -6,7 +6,8 @@ mod device;
 use convert::{Answer, dtype_from, dtype_to, scalar_from, scalar_to};
 use device::Gpu;
 use kernels::Tensor;
-use subject::{Checksum, DType, Fail, Identity, Library, Scalar};
+use std::time::Duration;
+use subject::{Checksum, DType, Fail, Identity, Lap, Library, Scalar};
 
 /// The reference engine: its tensors, and the device that some of them are on.
 #[derive(Default)]
@@ -324,6 +325,18 @@ impl Library for Reference {
         a.to_device(&self.gpu.device(device)?, non_blocking).answer()
     }
 
+    fn copy_from(&mut self, a: &mut Tensor, b: &Tensor, non_blocking: bool) -> Result<()> {
+        a.copy_from(b, non_blocking).answer()
+    }
+
+    fn register_(&mut self, a: &mut Tensor) -> Result<()> {
+        a.register(self.gpu.open()?).answer()
+    }
+
+    fn unregister_(&mut self, a: &mut Tensor) -> Result<()> {
+        a.unregister().answer()
+    }
+
     fn pin_memory(&mut self, a: &Tensor) -> Result<Tensor> {
         a.pin_memory(self.gpu.open()?).answer()
     }
@@ -343,6 +356,15 @@ impl Library for Reference {
     fn devices(&mut self) -> Vec<String> {
         let cuda = self.gpu.open().is_ok().then(|| "cuda".to_owned());
         ["cpu".to_owned()].into_iter().chain(cuda).collect()
+    }
+
+    fn start_clock(&mut self, gate: Duration) -> Result<()> {
+        self.gpu.open()?.start_clock(gate).answer()
+    }
+
+    fn stop_clock(&mut self) -> Result<Lap> {
+        let kernels::cuda::Lap { nanoseconds, gated } = self.gpu.open()?.stop_clock().answer()?;
+        Ok(Lap { nanoseconds, gated })
     }
 
     fn synchronize(&mut self) -> Result<()> {
@@ -384,6 +406,11 @@ impl Library for Reference {
 
     fn empty_cache(&mut self) -> Result<()> {
         self.gpu.open()?.caching().empty_cache().map_err(device::refused)
+    }
+
+    fn take_and_give_back(&mut self, bytes: i64) -> Result<()> {
+        let bytes = u64::try_from(bytes).map_err(|_| Fail::error("other", format!("{bytes} bytes asked")))?;
+        self.gpu.open()?.take_and_give_back(bytes).answer()
     }
 
     fn reset_peak_memory_stats(&mut self) -> Result<()> {
