@@ -39,6 +39,9 @@ enum Kind {
     I64,
 }
 
+/// The kernel that spins for a number of nanoseconds.
+pub const GATE: &str = "gate";
+
 /// What a kernel computes, by its name; nothing where its values are not computed here.
 pub fn recognise(name: &str) -> Option<Kernel> {
     let (name, strided) = name.strip_suffix("_strided").map_or((name, false), |name| (name, true));

@@ -4,7 +4,7 @@ use crate::backing::Backing;
 use crate::copies::fill;
 use crate::errors::Error;
 use crate::log;
-use crate::recognise::{Computation, Number, recognise};
+use crate::recognise::{Computation, Number, recognise, spins};
 use crate::state::{State, state};
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -72,14 +72,17 @@ pub fn variable(symbol: u64) -> Result<(u64, u64), Error> {
 /// # Safety
 /// `arguments` are those of the kernel that was registered.
 pub unsafe fn launch(function: u64, arguments: *const *const c_void, stream: u64) -> Result<(), Error> {
-    let (name, computes) = {
-        let state = &mut *state();
+    let name = {
+        let state = state();
         state.streams.check(stream)?;
-        let name = *state.kernels.names.get(&function).ok_or(Error::INVALID_DEVICE_FUNCTION)?;
-        (name, before_launch(state, stream)?)
+        *state.kernels.names.get(&function).ok_or(Error::INVALID_DEVICE_FUNCTION)?
     };
     // SAFETY: the text that the program registered, which stays while its function can be launched.
     let name = unsafe { CStr::from_ptr(with_exposed_provenance(name as usize)) }.to_string_lossy();
+    if spins(&name) {
+        return spin(&name, stream);
+    }
+    let computes = before_launch(&mut state(), stream)?;
     let computation = if computes { recognise(&name) } else { None };
     // SAFETY: the name says what the arguments are.
     let computed = computation.is_some_and(|computation| unsafe { compute(computation, arguments) }.is_ok());
@@ -94,6 +97,13 @@ pub fn before_launch(state: &mut State, stream: u64) -> Result<bool, Error> {
     }
     state.before_work(stream)?;
     Ok(matches!(state.memory.backing(), Backing::Host(_)))
+}
+
+/// Launches a kernel that only spins. It has no values, so it is as good as computed.
+pub fn spin(name: &str, stream: u64) -> Result<(), Error> {
+    let shut = state().gate(stream)?;
+    launched(name, shut);
+    Ok(())
 }
 
 /// Notes a launch.

@@ -2,7 +2,7 @@
 
 use crate::engine;
 use crate::errors::Error;
-use crate::kernels::{before_launch, launched};
+use crate::kernels::{before_launch, launched, spin};
 use crate::ptx::entries;
 use crate::state::state;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,13 +71,16 @@ impl Modules {
 /// # Safety
 /// `arguments` are those of the function.
 pub unsafe fn launch(function: u64, arguments: *const *const c_void, stream: u64) -> Result<(), Error> {
-    let (name, computes) = {
-        let state = &mut *state();
+    let name = {
+        let state = state();
         state.streams.check(stream)?;
         let function = state.modules.functions.get(&function).ok_or(Error::INVALID_RESOURCE_HANDLE)?;
-        let name = function.name.clone();
-        (name, before_launch(state, stream)?)
+        function.name.clone()
     };
+    if name == engine::GATE {
+        return if arguments.is_null() { Err(Error::INVALID_VALUE) } else { spin(&name, stream) };
+    }
+    let computes = before_launch(&mut state(), stream)?;
     let kernel = if computes { engine::recognise(&name) } else { None };
     if let Some(kernel) = &kernel {
         if arguments.is_null() {

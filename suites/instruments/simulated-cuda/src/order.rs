@@ -44,6 +44,16 @@ impl State {
         Ok(())
     }
 
+    /// Puts a kernel that spins into a stream: whether it is there, and not only captured.
+    pub fn gate(&mut self, stream: u64) -> Result<bool, Error> {
+        if self.graphs.captured(stream) {
+            return Ok(false);
+        }
+        self.before_work(stream)?;
+        self.streams.gate(stream)?;
+        Ok(true)
+    }
+
     /// Frees a block of device memory, after everything that is queued: how large it was.
     pub fn free(&mut self, address: u64) -> Result<u64, Error> {
         self.before_memory_goes();

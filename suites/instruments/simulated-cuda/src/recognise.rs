@@ -51,6 +51,11 @@ pub fn recognise(name: &str) -> Option<Computation> {
     }
 }
 
+/// Whether this is the kernel of `torch.cuda._sleep`, which only spins.
+pub fn spins(name: &str) -> bool {
+    name.starts_with("_ZN2at4cuda") && name.ends_with("11spin_kernelEl")
+}
+
 fn fill(functor: &str) -> Option<Computation> {
     let width = match functor.strip_prefix("11FillFunctorI")?.strip_suffix('E')? {
         "b" | "h" | "a" => 1,
@@ -96,7 +101,7 @@ fn number(kind: &str) -> Option<Number> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Computation, Number, recognise};
+    use super::{Computation, Number, recognise, spins};
 
     fn vectorized(functor: &str, tensors: u32) -> Option<Computation> {
         let name = "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_";
@@ -122,6 +127,12 @@ mod tests {
         assert_eq!(vectorized(&product("BUnary"), 2), Some(Computation::MultiplyScalar(Number::F64)));
         let mixed = "13BinaryFunctorIN3c104HalfES3_S3_NS0_15binary_internal10MulFunctorIfEEE";
         assert_eq!(vectorized(mixed, 3), None);
+    }
+
+    #[test]
+    fn the_kernel_that_spins_is_known_in_whatever_namespace_it_stands() {
+        assert!(spins("_ZN2at4cuda40_GLOBAL__N__b51f33dc_8_Sleep_cu_088d913f11spin_kernelEl"));
+        assert!(!spins("_ZN2at4cuda40_GLOBAL__N__b51f33dc_8_Sleep_cu_088d913f11spun_kernelEl"));
     }
 
     #[test]

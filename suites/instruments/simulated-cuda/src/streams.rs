@@ -1,5 +1,5 @@
-//! Streams and events. Most work is done when it is called for; copies with pinned memory are queued, and events can be
-//! held back.
+//! Streams and events. Most work is done when it is called for; copies with pinned memory are queued, kernels that spin
+//! are a gate, and events can be held back.
 
 use crate::errors::Error;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +27,8 @@ struct Pending {
 
 enum Work {
     Copy(Queued),
+    /// A kernel that spins; it ends only where it is waited for.
+    Gate,
     /// An event was recorded; one that is held completes only when it is waited for.
     Event {
         held: bool,
@@ -94,6 +96,13 @@ impl Streams {
         Ok(())
     }
 
+    /// Shuts a gate on a stream: events recorded after it are pending until it or they are waited for.
+    pub fn gate(&mut self, stream: u64) -> Result<(), Error> {
+        self.check(stream)?;
+        self.push(stream, Work::Gate);
+        Ok(())
+    }
+
     /// The copies that come before work that is asked for on a stream now.
     pub fn before_work(&mut self, stream: u64) -> Result<Vec<Queued>, Error> {
         self.check(stream)?;
@@ -143,14 +152,15 @@ impl Streams {
         self.events.remove(&event).map(|_| ()).ok_or(Error::INVALID_RESOURCE_HANDLE)
     }
 
-    /// Records an event; it is complete at once where nothing is queued before it and it is not held.
+    /// Records an event; it is complete at once where neither copies nor a gate come before it and it is not held.
     pub fn record(&mut self, event: u64, stream: u64) -> Result<(), Error> {
         self.check(stream)?;
         if !self.events.contains_key(&event) {
             return Err(Error::INVALID_RESOURCE_HANDLE);
         }
-        let is_copy = |serial| matches!(self.pending.get(serial), Some(Pending { work: Work::Copy(_), .. }));
-        let recorded = if self.held || self.before(stream, u64::MAX).iter().any(is_copy) {
+        let delays =
+            |serial| matches!(self.pending.get(serial), Some(Pending { work: Work::Copy(_) | Work::Gate, .. }));
+        let recorded = if self.held || self.before(stream, u64::MAX).iter().any(delays) {
             self.push(stream, Work::Event { held: self.held })
         } else {
             self.next_serial()
@@ -219,18 +229,26 @@ impl Streams {
         one == other || (one == LEGACY && blocking(other)) || (other == LEGACY && blocking(one))
     }
 
-    /// Takes out what completes of the given; held events and what waits for them only where they are waited for.
+    /// Whether a gate comes before a place in a stream.
+    fn is_gated(&self, stream: u64, last: u64) -> bool {
+        let is_gate = |serial| matches!(self.pending.get(serial), Some(Pending { work: Work::Gate, .. }));
+        self.before(stream, last).iter().any(is_gate)
+    }
+
+    /// Takes out what completes of the given; gates, held events and what comes behind them only where they are waited
+    /// for.
     fn take(&mut self, serials: BTreeSet<u64>, waited_for: bool) -> Vec<Queued> {
         let mut copies = Vec::new();
         for serial in serials {
-            let completes = match self.pending.get(&serial).map(|pending| &pending.work) {
-                Some(Work::Copy(copy)) => {
+            let Some(Pending { stream, work }) = self.pending.get(&serial) else { continue };
+            let completes = match work {
+                Work::Copy(copy) => {
                     copies.push(*copy);
                     true
                 }
-                Some(Work::Event { held }) => waited_for || !held,
-                Some(Work::Wait(awaited)) => waited_for || !self.pending.contains_key(awaited),
-                None => false,
+                Work::Gate => waited_for,
+                Work::Event { held } => waited_for || !held && !self.is_gated(*stream, serial),
+                Work::Wait(awaited) => waited_for || !self.pending.contains_key(awaited),
             };
             if completes {
                 self.pending.remove(&serial);
@@ -325,6 +343,50 @@ mod tests {
         streams.record(event, 0).unwrap();
         assert_eq!(streams.query_event(event), Ok(()));
         assert_eq!(streams.record(event, 77), Err(Error::INVALID_RESOURCE_HANDLE));
+    }
+
+    #[test]
+    fn events_behind_a_gate_are_pending_until_it_is_waited_for() {
+        let mut streams = Streams::default();
+        let (one, two) = (streams.create(0, false), streams.create(0, false));
+        let [before, start, stop, other] = [(); 4].map(|()| streams.create_event());
+        let pending = |streams: &Streams| {
+            [before, start, stop, other].map(|event| streams.query_event(event) == Err(Error::NOT_READY))
+        };
+        streams.record(before, one).unwrap();
+        streams.gate(one).unwrap();
+        streams.record(start, one).unwrap();
+        streams.wait(two, start).unwrap();
+        streams.record(other, two).unwrap();
+        streams.record(stop, one).unwrap();
+        assert_eq!(streams.before_work(one), Ok(Vec::new()));
+        assert_eq!(streams.before_event(stop), Ok(Vec::new()));
+        assert_eq!(pending(&streams), [false, true, true, true], "asking opens no gate");
+        assert_eq!([one, two].map(|stream| streams.query(stream)), [Err(Error::NOT_READY); 2]);
+        streams.synchronize(LEGACY).unwrap();
+        assert_eq!(pending(&streams), [false, true, true, true], "neither stream is ordered with the legacy one");
+        streams.synchronize_event(start).unwrap();
+        assert_eq!([stop, other].map(|event| streams.before_event(event)), [const { Ok(Vec::new()) }; 2]);
+        assert_eq!(pending(&streams), [false; 4], "behind an open gate events complete when they are asked for");
+        streams.gate(one).unwrap();
+        streams.record(start, one).unwrap();
+        streams.synchronize(one).unwrap();
+        assert_eq!((pending(&streams), streams.query(one)), ([false; 4], Ok(())));
+        assert_eq!(streams.gate(77), Err(Error::INVALID_RESOURCE_HANDLE));
+    }
+
+    #[test]
+    fn a_gate_holds_events_back_and_not_copies() {
+        let mut streams = Streams::default();
+        let stream = streams.create(0, true);
+        let event = streams.create_event();
+        streams.gate(stream).unwrap();
+        streams.queue(stream, copy(1)).unwrap();
+        streams.record(event, LEGACY).unwrap();
+        assert_eq!(streams.before_event(event), Ok([copy(1)].to_vec()));
+        assert_eq!(streams.query_event(event), Err(Error::NOT_READY));
+        streams.synchronize_all();
+        assert_eq!((streams.query_event(event), streams.query(stream)), (Ok(()), Ok(())));
     }
 
     fn copy(number: u64) -> Queued {

@@ -128,6 +128,30 @@ fn a_synchronous_copy_comes_after_blocking_streams_only() {
 }
 
 #[test]
+fn what_lies_behind_a_gate_is_pending_until_it_is_waited_for() {
+    let _device = device();
+    start();
+    let (stream, module) = (stream(), module(&["gate"]));
+    let [mut begun, mut ended] = [(); 2].map(|()| told(|event| cuEventCreate(event, 0)));
+    let (gate, recorded) = (function(module, "gate").unwrap(), simulated_cuda_recorded());
+    let (nanoseconds, mut milliseconds) = (100_000_u64, 0.0);
+    let waits: [&dyn Fn(usize) -> c_int; 3] =
+        [&|event| cuEventSynchronize(event), &|_| cuStreamSynchronize(stream), &|_| cuCtxSynchronize()];
+    for wait in waits {
+        assert_eq!(launch_on(stream, gate, &[(&raw const nanoseconds).cast()]), 0);
+        assert_eq!([cuEventRecord(begun, stream), cuEventRecord(ended, stream)], [0, 0]);
+        assert_eq!([cuEventQuery(begun), cuEventQuery(ended), cuStreamQuery(stream)], [600; 3]);
+        assert_eq!([wait(ended), cuEventQuery(begun), cuEventQuery(ended), cuStreamQuery(stream)], [0; 4]);
+        assert_eq!(cuEventElapsedTime(&mut milliseconds, begun, ended), 801, "no time is ever told");
+        (begun, ended) = (ended, begun);
+    }
+    assert_eq!(simulated_cuda_recorded(), recorded, "a gate has no values to miss");
+    let freed =
+        [cuEventDestroy_v2(begun), cuEventDestroy_v2(ended), cuStreamDestroy_v2(stream), cuModuleUnload(module)];
+    assert_eq!(freed, [0; 4]);
+}
+
+#[test]
 fn memory_that_goes_is_used_by_what_is_queued_first() {
     let _device = device();
     start();

@@ -105,6 +105,23 @@ fn held_events_are_not_ready_until_they_are_waited_for() {
 }
 
 #[test]
+fn the_kernel_of_a_sleep_is_a_gate() {
+    let _device = device();
+    register(7, c"_ZN2at4cuda40_GLOBAL__N__b51f33dc_8_Sleep_cu_088d913f11spin_kernelEl");
+    let (mut stream, mut event, recorded) = (0, 0, simulated_cuda_recorded());
+    assert_eq!(cudaStreamCreateWithPriority(&mut stream, 1, 0), 0);
+    assert_eq!(cudaEventCreateWithFlags(&mut event, 0), 0);
+    let waits: [&dyn Fn() -> c_int; 2] = [&|| cudaEventSynchronize(event), &|| cudaStreamSynchronize(stream)];
+    for wait in waits {
+        assert_eq!(launch(7, 1000, 0, &[], stream), 0);
+        assert_eq!([cudaEventRecord(event, stream), cudaEventQuery(event)], [0, 600]);
+        assert_eq!([cudaStreamSynchronize(0), cudaEventQuery(event)], [0, 600]);
+        assert_eq!([wait(), cudaEventQuery(event)], [0, 0]);
+    }
+    assert_eq!(simulated_cuda_recorded(), recorded);
+}
+
+#[test]
 fn driver_functions_are_found_by_name() {
     let _device = device();
     let find = |name: &CStr| {

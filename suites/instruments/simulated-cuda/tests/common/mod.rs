@@ -31,6 +31,7 @@ unsafe extern "C" {
     pub safe fn cudaEventCreateWithFlags(event: &mut usize, flags: u32) -> c_int;
     pub safe fn cudaEventRecord(event: usize, stream: usize) -> c_int;
     pub safe fn cudaEventQuery(event: usize) -> c_int;
+    pub safe fn cudaEventSynchronize(event: usize) -> c_int;
     pub safe fn cudaEventElapsedTime(milliseconds: &mut f32, start: usize, end: usize) -> c_int;
     pub safe fn cuMemAddressReserve(address: &mut usize, bytes: usize, align: usize, wanted: usize, f: u64) -> c_int;
     pub safe fn cuMemAddressFree(address: usize, bytes: usize) -> c_int;
