@@ -79,8 +79,8 @@ impl DeviceMemory for ReplayDevice {
         self.bare.total()
     }
 
-    fn free_bytes(&self) -> u64 {
-        self.refusing.unwrap_or(self.bare.free_bytes())
+    fn free_bytes(&self) -> Result<u64, DeviceError> {
+        self.refusing.map_or_else(|| self.bare.free_bytes(), Ok)
     }
 
     fn allocate(&mut self, bytes: u64) -> Result<u64, DeviceError> {

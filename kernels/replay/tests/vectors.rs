@@ -51,8 +51,8 @@ impl DeviceMemory for Device {
     fn total(&self) -> u64 {
         TOTAL
     }
-    fn free_bytes(&self) -> u64 {
-        TOTAL - self.used
+    fn free_bytes(&self) -> Result<u64, DeviceError> {
+        Ok(TOTAL - self.used)
     }
     fn allocate(&mut self, bytes: u64) -> Result<u64, DeviceError> {
         let whole = bytes.next_multiple_of(GRANULE);

@@ -24,9 +24,8 @@ impl DeviceMemory for DriverMemory {
         self.total
     }
 
-    fn free_bytes(&self) -> u64 {
-        // Asked for reports alone; a driver that refuses it has none to give.
-        driver::memory().map_or(0, |(free, _)| free)
+    fn free_bytes(&self) -> Answer<u64> {
+        Ok(driver::memory()?.0)
     }
 
     fn process_bytes(&self) -> Option<u64> {

@@ -95,8 +95,8 @@ impl DeviceMemory for BareAddresses {
         self.total
     }
 
-    fn free_bytes(&self) -> u64 {
-        self.total - self.used
+    fn free_bytes(&self) -> Result<u64, DeviceError> {
+        Ok(self.total - self.used)
     }
 
     fn process_bytes(&self) -> Option<u64> {

@@ -30,7 +30,7 @@ pub trait DeviceMemory {
     /// Bytes that the device has.
     fn total(&self) -> u64;
     /// Bytes that nobody holds.
-    fn free_bytes(&self) -> u64;
+    fn free_bytes(&self) -> Result<u64, DeviceError>;
     /// Bytes that this process holds as the driver shows them, with what no allocator knows of; where it tells.
     fn process_bytes(&self) -> Option<u64> {
         None

@@ -26,7 +26,7 @@ impl<D: DeviceMemory> CachingAllocator<D> {
         self.statistics.num_alloc_retries += 1;
         match self.ask_device(pool, stream, request)? {
             Some(block) => Ok(block),
-            None => Err(AllocError::OutOfMemory(Box::new(self.report(pool, stream, request)))),
+            None => Err(AllocError::OutOfMemory(Box::new(self.report(pool, stream, request)?))),
         }
     }
 
@@ -90,13 +90,13 @@ impl<D: DeviceMemory> CachingAllocator<D> {
         }
     }
 
-    fn report(&mut self, pool: PoolIndex, stream: Stream, request: &Request) -> OutOfMemory {
-        let free = self.device.free_bytes();
+    fn report(&mut self, pool: PoolIndex, stream: Stream, request: &Request) -> Result<OutOfMemory, AllocError> {
+        let free = self.device.free_bytes()?;
         self.note(Action::Oom, free, request.rounded, stream);
         self.statistics.num_ooms += 1;
         let small = self.is_small(pool);
         let reserve = self.range_bytes(small);
-        OutOfMemory {
+        Ok(OutOfMemory {
             requested: request.asked,
             segment: request.segment,
             total: self.device.total(),
@@ -109,6 +109,6 @@ impl<D: DeviceMemory> CachingAllocator<D> {
             version: self.version,
             expandable: self.settings.expandable_segments,
             beyond_reserve: (request.rounded > reserve).then_some((request.rounded, reserve)),
-        }
+        })
     }
 }
