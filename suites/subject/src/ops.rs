@@ -62,8 +62,11 @@ macro_rules! ops {
         pub trait Library {
             /// The library's own tensor, or a handle to it.
             type Tensor: 'static;
-            /// Restores the library's defaults (grad mode, seeds) between cases.
-            fn reset(&mut self) {}
+            /// Restores the library's defaults (grad mode, seeds) between cases. What it fails at ends the process: the
+            /// next case gets a new one.
+            fn reset(&mut self) -> Result<(), Fail> {
+                Ok(())
+            }
 
             /// The devices that it can run on here, as far as it knows.
             fn devices(&mut self) -> Vec<String> {

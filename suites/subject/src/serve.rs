@@ -14,10 +14,10 @@ pub struct Identity {
     pub version: &'static str,
 }
 
-/// Serves a library on stdin and stdout until stdin ends.
+/// Serves a library on stdin and stdout until stdin ends. Tensors and programs are gone then.
 ///
 /// Replies keep the original stdout; what the library itself prints goes to stderr.
-pub fn serve<L: Library>(identity: &Identity, library: L) -> std::io::Result<()> {
+pub fn serve<L: Library>(identity: &Identity, library: &mut L) -> std::io::Result<()> {
     let mut replies = File::from(std::io::stdout().as_fd().try_clone_to_owned()?);
     rustix::stdio::dup2_stdout(std::io::stderr())?;
     let mut session = Session { identity, library, table: Table::default(), programs: BTreeMap::new(), next: 1 };
@@ -35,7 +35,7 @@ pub fn serve<L: Library>(identity: &Identity, library: L) -> std::io::Result<()>
 
 struct Session<'a, L: Library> {
     identity: &'a Identity,
-    library: L,
+    library: &'a mut L,
     table: Table<L::Tensor>,
     programs: BTreeMap<u64, Prepared<L>>,
     next: u64,
@@ -43,14 +43,14 @@ struct Session<'a, L: Library> {
 
 impl<L: Library> Session<'_, L> {
     fn answer(&mut self, request: Request) -> Result<Reply, Fail> {
-        let library = &mut self.library;
+        let library = &mut *self.library;
         Ok(match request {
             Request::Hello {} => Reply::Hello(Hello {
                 name: self.identity.name.into(),
                 version: self.identity.version.into(),
                 language: "rust".into(),
                 build: if cfg!(debug_assertions) { Build::Debug } else { Build::Release },
-                devices: self.library.devices(),
+                devices: library.devices(),
             }),
             Request::Call(op) => Reply::Value(dispatch(library, &mut self.table, &op)?),
             Request::Python { .. } => return Err(Fail::unsupported("this subject does not run Python")),
@@ -63,7 +63,7 @@ impl<L: Library> Session<'_, L> {
             Request::Reset {} => {
                 self.programs.clear();
                 self.table = Table::default();
-                library.reset();
+                library.reset()?;
                 Reply::Value(Value::None)
             }
             Request::Prepare(program) => {

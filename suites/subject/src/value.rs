@@ -412,6 +412,15 @@ pub enum Fail {
     },
 }
 
+impl std::fmt::Display for Fail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Fail::Unsupported(what) => write!(f, "unsupported: {what}"),
+            Fail::Error { kind, message } => write!(f, "{kind}: {message}"),
+        }
+    }
+}
+
 impl Fail {
     /// The library has no such API.
     pub fn unsupported(what: impl Into<String>) -> Self {

@@ -22,5 +22,5 @@ use subject::Identity;
 const VERSION: &str = "0.17.2";
 
 fn main() -> std::io::Result<()> {
-    subject::serve(&Identity { name: "ndarray", version: VERSION }, library::NdArray)
+    subject::serve(&Identity { name: "ndarray", version: VERSION }, &mut library::NdArray)
 }

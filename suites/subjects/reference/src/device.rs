@@ -1,4 +1,4 @@
-//! The engine's CUDA device and its allocators, opened when they are first asked for.
+//! The engine's CUDA device and its allocators, opened when they are first asked for and closed at the end.
 
 use crate::convert::Answer;
 use kernels::Device;
@@ -11,22 +11,24 @@ type Result<T> = std::result::Result<T, Fail>;
 /// The variable with the settings of the caching allocator.
 const SETTINGS: &str = "PYTORCH_CUDA_ALLOC_CONF";
 
-/// The device, once it was asked for.
+/// The device, or why it could not be opened, once it was asked for.
 #[derive(Default)]
 pub struct Gpu {
-    opened: Option<Cuda>,
+    opened: Option<Result<Cuda>>,
 }
 
 impl Gpu {
-    /// The open device.
+    /// The open device. It is opened once: a refusal stays, and is told to everyone who asks, not to `hello` alone.
     pub fn open(&mut self) -> Result<&Cuda> {
-        if self.opened.is_none() {
-            let text = std::env::var(SETTINGS).unwrap_or_default();
-            let settings = Settings::parse(&text, TorchVersion::DEFAULT)
-                .map_err(|error| Fail::error("other", format!("{SETTINGS}: {error}")))?;
-            self.opened = Some(Cuda::open(0, settings).answer()?);
+        self.opened.get_or_insert_with(open).as_ref().map_err(Fail::clone)
+    }
+
+    /// Gives the device back; the error is what the driver refused and nobody was told before.
+    pub fn close(self) -> Result<()> {
+        match self.opened {
+            None | Some(Err(Fail::Unsupported(_))) => Ok(()),
+            Some(opened) => opened?.close().answer(),
         }
-        self.opened.as_ref().ok_or_else(|| Fail::error("device", "the device is not open"))
     }
 
     /// The device of this name.
@@ -39,14 +41,12 @@ impl Gpu {
     }
 
     /// What a case may have changed becomes what a new process has. Addresses that expandable segments reserved in vain
-    /// stay reserved: PyTorch, too, keeps them for good.
-    pub fn restore(&mut self) {
-        let Some(cuda) = &self.opened else { return };
-        // What is refused here is refused again, and told, by what comes next.
+    /// stay reserved: PyTorch, too, keeps them for good. The error is the first refusal.
+    pub fn restore(&mut self) -> Result<()> {
+        let Some(Ok(cuda)) = &self.opened else { return Ok(()) };
+        // A real device holds no events.
         let _ = hold_events(false);
-        let _ = cuda.synchronize();
-        let _ = cuda.set_stream(0);
-        let _ = cuda.empty_caches();
+        let restored = cuda.synchronize().and(cuda.set_stream(0)).and(cuda.empty_caches());
         let mut caching = cuda.caching();
         let _ = caching.apply_settings("expandable_segments:False,large_segment_size_mb:20");
         let _ = caching.set_fraction(1.0);
@@ -56,6 +56,7 @@ impl Gpu {
         pinned.apply_settings(PinnedSettings::default());
         pinned.reset_peak();
         pinned.reset_accumulated();
+        restored.answer()
     }
 
     /// One statistic of the caching allocator.
@@ -107,6 +108,13 @@ impl Gpu {
         };
         part_of(stat, part).ok_or_else(|| no_statistic(name))
     }
+}
+
+fn open() -> Result<Cuda> {
+    let text = std::env::var(SETTINGS).unwrap_or_default();
+    let settings = Settings::parse(&text, TorchVersion::DEFAULT)
+        .map_err(|error| Fail::error("other", format!("{SETTINGS}: {error}")))?;
+    Cuda::open(0, settings).answer()
 }
 
 /// A number that counts, such as that of a stream.

@@ -349,8 +349,8 @@ impl Library for Reference {
         a.record_stream(device::number(stream)?).answer()
     }
 
-    fn reset(&mut self) {
-        self.gpu.restore();
+    fn reset(&mut self) -> Result<()> {
+        self.gpu.restore()
     }
 
     fn devices(&mut self) -> Vec<String> {
@@ -458,5 +458,8 @@ impl Library for Reference {
 }
 
 fn main() -> std::io::Result<()> {
-    subject::serve(&Identity { name: "reference", version: env!("CARGO_PKG_VERSION") }, Reference::default())
+    let mut reference = Reference::default();
+    subject::serve(&Identity { name: "reference", version: env!("CARGO_PKG_VERSION") }, &mut reference)?;
+    // Nobody asks any more: what the driver refuses now is told by the way in which the process ends.
+    reference.gpu.close().map_err(|refused| std::io::Error::other(refused.to_string()))
 }
