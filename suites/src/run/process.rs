@@ -9,6 +9,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A reply longer than this is nonsense: the largest honest one lists some million values.
@@ -58,6 +59,8 @@ pub struct Process {
     stdin: Option<ChildStdin>,
     lines: Receiver<Result<String, String>>,
     stderr: Arc<Mutex<VecDeque<String>>>,
+    /// Reads stderr until it ends.
+    listener: Option<JoinHandle<()>>,
 }
 
 impl Process {
@@ -74,10 +77,10 @@ impl Process {
         let mut child =
             builder.spawn().map_err(|error| Silence::NotStarted(format!("{}: {error}", program.to_string_lossy())))?;
         let stderr = Arc::new(Mutex::new(VecDeque::new()));
-        if let Some(pipe) = child.stderr.take() {
+        let listener = child.stderr.take().map(|pipe| {
             let kept = Arc::clone(&stderr);
-            std::thread::spawn(move || keep_last_lines(BufReader::new(pipe), &kept));
-        }
+            std::thread::spawn(move || keep_last_lines(BufReader::new(pipe), &kept))
+        });
         let (sender, lines) = sync_channel(1);
         if let Some(pipe) = child.stdout.take() {
             std::thread::spawn(move || {
@@ -90,7 +93,7 @@ impl Process {
                 }
             });
         }
-        Ok(Process { stdin: child.stdin.take(), child, lines, stderr })
+        Ok(Process { stdin: child.stdin.take(), child, lines, stderr, listener })
     }
 
     /// The process's number.
@@ -115,15 +118,25 @@ impl Process {
         }
     }
 
+    /// Closes its input and waits until it ended by itself; the error says how else it ended, or that it did not.
+    pub fn end(mut self) -> Result<(), Silence> {
+        match self.died() {
+            Silence::Died(_, Some(0)) => Ok(()),
+            other => Err(other),
+        }
+    }
+
     fn died(&mut self) -> Silence {
         self.stdin = None;
         let deadline = Instant::now() + Duration::from_secs(2);
         let status = loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(5)),
-                _ => break None,
+            let status = self.child.try_wait().ok().flatten();
+            // Its last words may come after it.
+            let heard = status.is_some() && self.listener.as_ref().is_none_or(JoinHandle::is_finished);
+            if heard || Instant::now() >= deadline {
+                break status;
             }
+            std::thread::sleep(Duration::from_millis(1));
         };
         let ended = status.map_or_else(|| "closed its output".into(), describe);
         let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);

@@ -91,6 +91,11 @@ impl Session {
         self.ledger.as_ref()
     }
 
+    /// Ends the subject by ending its input; the error says that it did not end well, and what it last said.
+    pub fn end(self) -> Result<(), String> {
+        self.process.end().map_err(|silence| Broken::Silent(silence).to_string())
+    }
+
     /// Sends a request that must be carried out; the error says what the subject lacks, refused or broke.
     pub fn must(&mut self, request: &Request, limit: Duration) -> Result<Reply, String> {
         match self.ask(request, limit).map_err(|broken| broken.to_string())? {

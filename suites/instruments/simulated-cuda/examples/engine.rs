@@ -1,14 +1,23 @@
 //! Uses the reference engine on the simulated device from opening it to closing it, for the test that lets one driver
-//! call after the other fail: prints what came of it, and what is left on the device.
+//! call after the other fail: prints what came of it, and what is left on the device. Its argument says what is done:
+//! `steps`, a little of everything, or `training`, the requests of a recorded training loop.
 #![cfg(all(target_os = "linux", target_pointer_width = "64", target_endian = "little"))]
 
 use kernels::cuda::Cuda;
 use kernels::memory::{Settings, TorchVersion};
-use kernels::{DType, Device, Error, Result, Scalar, Tensor};
+use kernels::{DType, Device, Error, ErrorKind, Result, Scalar, Tensor};
 use std::ffi::{CStr, c_char};
 
+/// The requests of the case `device.recorded-training-loop`.
+const TRAINING: &str = include_str!("../../../src/cases/device/training.txt");
+
 fn main() {
-    match everything() {
+    let done = match std::env::args().nth(1).as_deref() {
+        Some("steps") => on_a_device(steps),
+        Some("training") => on_a_device(training),
+        other => panic!("{other:?} asked; there are \"steps\" and \"training\""),
+    };
+    match done {
         Ok(()) => println!("ok"),
         Err(error) => println!("error: {error}"),
     }
@@ -17,10 +26,10 @@ fn main() {
     println!("left: {left:?}");
 }
 
-fn everything() -> Result<()> {
+fn on_a_device(work: impl FnOnce(&Cuda) -> Result<()>) -> Result<()> {
     let cuda = Cuda::open(0, Settings::new(TorchVersion::DEFAULT))?;
     // What a step leaves goes before the device is closed, also where it failed.
-    let done = steps(&cuda);
+    let done = work(&cuda);
     let closed = cuda.close();
     done.and(closed)
 }
@@ -87,14 +96,32 @@ fn streams(cuda: &Cuda) -> Result<()> {
 }
 
 fn expandable(cuda: &Cuda) -> Result<()> {
-    let settings = |text: &str| {
-        cuda.caching().apply_settings(text).map_err(|error| Error::new(kernels::ErrorKind::Value, error.message))
-    };
-    settings("expandable_segments:True")?;
+    set(cuda, "expandable_segments:True")?;
     let a = Tensor::full_on(&[3 << 20], 1.0, DType::F32, &Device::Cuda(cuda.clone()))?;
     check("in an expandable segment", &a.narrow(0, 0, 3)?, 1.0)?;
     drop(a);
     cuda.empty_caches()
+}
+
+fn set(cuda: &Cuda, settings: &str) -> Result<()> {
+    cuda.caching().apply_settings(settings).map_err(|error| Error::new(ErrorKind::Value, error.message))
+}
+
+/// A line is the bytes of a request, or, with a minus, the number of the earlier request that is given back.
+fn training(cuda: &Cuda) -> Result<()> {
+    let device = Device::Cuda(cuda.clone());
+    for settings in ["", "max_split_size_mb:128", "expandable_segments:True"] {
+        cuda.empty_caches()?;
+        set(cuda, settings)?;
+        let mut tensors = Vec::new();
+        for line in TRAINING.lines() {
+            match line.parse::<i64>().expect("a number") {
+                bytes @ 1.. => tensors.push(Some(Tensor::empty_on(&[bytes], DType::U8, &device)?)),
+                number => drop(tensors[number.unsigned_abs() as usize - 1].take()),
+            }
+        }
+    }
+    cuda.synchronize()
 }
 
 /// The call that failed, and what is left on the device: bytes, pinned bytes, registrations, streams, events, modules.

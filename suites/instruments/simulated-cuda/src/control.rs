@@ -67,13 +67,10 @@ unsafe extern "C" fn simulated_cuda_failed_call(place: *mut c_char, room: usize)
     name.as_bytes().len()
 }
 
-/// What is still there: bytes of device memory in whole granules, bytes of pinned memory, registered ranges, streams,
-/// events, modules.
+/// What is still there, as `State::left` says.
 #[unsafe(no_mangle)]
 extern "C" fn simulated_cuda_left(counts: Place<[u64; 6]>) {
-    let state = state();
-    let ((pinned, registrations), (streams, events)) = (state.memory.pinned(), state.streams.count());
-    put(counts, [state.memory.used(), pinned, registrations, streams, events, state.modules.count()]);
+    put(counts, state().left());
 }
 
 /// A call of a function that exists by name only, in one of the generated libraries: logs it and returns `answer`.

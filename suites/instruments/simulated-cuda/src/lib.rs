@@ -16,6 +16,7 @@ mod copies;
 mod device;
 mod driver;
 mod elements;
+mod ending;
 mod engine;
 mod errors;
 mod graphs;

@@ -1,5 +1,6 @@
 //! What the environment asks for.
 
+use crate::ending::tell_at_end;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::sync::OnceLock;
@@ -7,6 +8,7 @@ use std::sync::OnceLock;
 const MEMORY: &str = "TENSORMARK_SIMULATED_CUDA_MEMORY";
 const BACKING: &str = "TENSORMARK_SIMULATED_CUDA_BACKING";
 const LOG: &str = "TENSORMARK_SIMULATED_CUDA_LOG";
+const ENDED: &str = "TENSORMARK_SIMULATED_CUDA_ENDED";
 const FAIL: &str = "TENSORMARK_SIMULATED_CUDA_FAIL";
 
 const USUAL_MEMORY: u64 = 80 << 30;
@@ -29,6 +31,8 @@ pub struct Settings {
     pub backing: Backing,
     /// Where each call is written.
     pub log: Option<File>,
+    /// Where it is written at the end which call failed and what is left.
+    pub ended: Option<File>,
     /// Which call of the driver fails, counted from 1.
     pub fail: Option<u64>,
 }
@@ -36,7 +40,13 @@ pub struct Settings {
 /// The settings, read at the first call. A wrong value ends the process.
 pub fn settings() -> &'static Settings {
     static SETTINGS: OnceLock<Settings> = OnceLock::new();
-    SETTINGS.get_or_init(|| read(|name| std::env::var_os(name)).unwrap_or_else(|message| refuse(&message)))
+    SETTINGS.get_or_init(|| {
+        let settings = read(|name| std::env::var_os(name)).unwrap_or_else(|message| refuse(&message));
+        if settings.ended.is_some() {
+            tell_at_end();
+        }
+        settings
+    })
 }
 
 /// Ends the process: a program must not go on over a device other than the one asked for.
@@ -50,7 +60,8 @@ fn read(variable: impl Fn(&str) -> Option<OsString>) -> Result<Settings, String>
     Ok(Settings {
         memory: variable(MEMORY).map_or(Ok(USUAL_MEMORY), memory)?,
         backing: variable(BACKING).map_or(Ok(Backing::Host), backing)?,
-        log: variable(LOG).map(log).transpose()?,
+        log: variable(LOG).map(|value| file(LOG, value)).transpose()?,
+        ended: variable(ENDED).map(|value| file(ENDED, value)).transpose()?,
         fail: variable(FAIL).map(fail).transpose()?,
     })
 }
@@ -70,9 +81,9 @@ fn backing(value: OsString) -> Result<Backing, String> {
     }
 }
 
-fn log(value: OsString) -> Result<File, String> {
+fn file(name: &str, value: OsString) -> Result<File, String> {
     let file = OpenOptions::new().append(true).create(true).open(&value);
-    file.map_err(|error| format!("{LOG} is {value:?}; allowed is a file that can be written: {error}"))
+    file.map_err(|error| format!("{name} is {value:?}; allowed is a file that can be written: {error}"))
 }
 
 fn fail(value: OsString) -> Result<u64, String> {

@@ -20,6 +20,15 @@ pub struct State {
     pub contexts: Contexts,
 }
 
+impl State {
+    /// What is still there: bytes of device memory in whole granules, bytes of pinned memory, registered ranges,
+    /// streams, events, modules.
+    pub fn left(&self) -> [u64; 6] {
+        let ((pinned, registrations), (streams, events)) = (self.memory.pinned(), self.streams.count());
+        [self.memory.used(), pinned, registrations, streams, events, self.modules.count()]
+    }
+}
+
 /// The state, made at the first call. Nobody calls out of this library while holding it.
 pub fn state() -> MutexGuard<'static, State> {
     static STATE: OnceLock<Mutex<State>> = OnceLock::new();

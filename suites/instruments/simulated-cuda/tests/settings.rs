@@ -46,6 +46,16 @@ fn the_size_of_the_device_can_be_set_and_calls_be_logged() {
 }
 
 #[test]
+fn what_is_left_is_told_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let ended = folder.path().join("ended");
+    succeeds("driver", &[("TENSORMARK_SIMULATED_CUDA_ENDED", ended.to_str().unwrap())]);
+    let line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(ended).unwrap()).unwrap();
+    assert_eq!((&line["failed"], &line["left"]), (&serde_json::Value::Null, &serde_json::json!([0, 0, 0, 0, 0, 0])));
+    assert!(line["calls"].as_u64().unwrap() > 0, "{line}");
+}
+
+#[test]
 fn a_wrong_setting_ends_the_process() {
     let output = run("requests", &[("TENSORMARK_SIMULATED_CUDA_MEMORY", "4G")]);
     assert_eq!(output.status.code(), Some(4));
