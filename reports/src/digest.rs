@@ -2,7 +2,7 @@
 
 use crate::memory::Seen;
 use crate::subjects::{self, CONTROL};
-use crate::{RunLog, tags, words};
+use crate::{RunLog, stats, tags, words};
 use std::collections::{BTreeMap, BTreeSet};
 use suites::claims::{Catalogue, Claim};
 use suites::record::{
@@ -247,10 +247,15 @@ impl<'a> Digest<'a> {
         self.measurements.iter().map(|m| family(&m.workload)).collect()
     }
 
-    /// Nanoseconds of the plain loop that bounds a workload at this size, where one does and was timed.
-    pub fn limit(&self, workload: &str, params: &Params) -> Option<f64> {
-        let bound = self.workloads.get(workload)?.bound?;
-        self.limits.get(&(bound, params.bytes())).copied()
+    /// Nanoseconds of what bounds a workload on a subject at this size, where something does and was timed: a plain loop,
+    /// or another workload of the same subject.
+    pub fn limit(&self, subject: &str, workload: &str, params: &Params) -> Option<f64> {
+        let info = self.workloads.get(workload)?;
+        match (info.bound, &info.bound_by) {
+            (Some(bound), _) => self.limits.get(&(bound, params.bytes())).copied(),
+            (None, Some(other)) => Some(stats::cell(self.cells.get(&(subject, other, params))?)?.median),
+            (None, None) => None,
+        }
     }
 
     /// Why verdicts say little in this run, where something that they rest on was left out.

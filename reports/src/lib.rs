@@ -15,6 +15,7 @@ mod site;
 mod stats;
 mod subjects;
 mod tags;
+mod transfers;
 mod words;
 
 pub use errata::{UnknownTutorial, errata_markdown, errata_text};

@@ -64,6 +64,7 @@ pub fn duration(nanoseconds: u64) -> String {
 }
 
 const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
 
 /// Bytes as a number of MiB, without the unit: for tables and plots that have one unit.
 pub fn mebibytes(n: u64) -> String {
@@ -83,11 +84,33 @@ pub fn change(from: u64, to: u64) -> Option<String> {
 pub fn bytes(n: u64) -> String {
     if n <= MIB {
         format!("{}{THIN}B", count(n))
-    } else if n < 10 << 30 {
+    } else if n < 10 * GIB {
         format!("{}{THIN}MiB", three(n as f64 / MIB as f64))
     } else {
-        format!("{}{THIN}GiB", three(n as f64 / (1u64 << 30) as f64))
+        format!("{}{THIN}GiB", three(n as f64 / GIB as f64))
     }
+}
+
+/// Bytes of one tensor: in the largest unit of which there is at least one.
+pub fn size(n: u64) -> String {
+    let (unit, name) = match n {
+        0..1024 => (1, "B"),
+        1024..MIB => (1 << 10, "KiB"),
+        MIB..GIB => (MIB, "MiB"),
+        GIB.. => (GIB, "GiB"),
+    };
+    format!("{}{THIN}{name}", three(n as f64 / unit as f64))
+}
+
+/// GB in a second.
+pub fn bandwidth(gigabytes: f64) -> String {
+    format!("{}{THIN}GB/s", three(gigabytes))
+}
+
+/// A clock, or the lowest and the highest that it had.
+pub fn megahertz([low, high]: [u32; 2]) -> String {
+    let from = if low < high { format!("{}–", count(low.into())) } else { String::new() };
+    format!("{from}{}{THIN}MHz", count(high.into()))
 }
 
 /// Bytes that may be fewer than before.
@@ -162,6 +185,18 @@ mod tests {
         assert_eq!(change(1 << 30, 2 << 30).as_deref(), Some("+1,024"));
         assert_eq!(change(2 << 30, 1 << 30).as_deref(), Some("−1,024"));
         assert_eq!(change(1 << 30, 1 << 30), None);
+    }
+
+    #[test]
+    fn sizes_have_the_largest_unit_that_fits() {
+        let seen: Vec<_> = [4, 4 << 10, 40_000, 64 << 20, 256_000_000, 1 << 30].map(|n| plain(size(n))).into();
+        assert_eq!(seen, ["4 B", "4 KiB", "39.1 KiB", "64 MiB", "244 MiB", "1 GiB"]);
+    }
+
+    #[test]
+    fn clocks_that_did_not_change_are_one_number() {
+        assert_eq!(plain(megahertz([345, 1_980])), "345–1,980 MHz");
+        assert_eq!(plain(megahertz([3_201; 2])), "3,201 MHz");
     }
 
     #[test]

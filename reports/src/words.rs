@@ -1,6 +1,6 @@
 //! Sentences made from counts: a lead for every page, right for none, one and many.
 
-use suites::record::SIMULATED;
+use suites::record::{Clock, SIMULATED};
 
 /// `1 claim`, `2 claims`.
 pub fn plural(n: usize, one: &str, many: &str) -> String {
@@ -140,6 +140,24 @@ pub fn measured(variants: usize, subjects: usize, sizes: usize) -> String {
         plural(subjects, "subject", "subjects"),
         plural(sizes, "size", "sizes")
     )
+}
+
+/// Whose clock timed a workload.
+pub fn clock(clock: Clock) -> &'static str {
+    match clock {
+        Clock::Host => "by the host’s clock",
+        Clock::Device => "by the device’s own clock: launches are not in it",
+    }
+}
+
+/// How many samples say nothing, because the GPU was slowed.
+pub fn throttled(left_out: usize, samples: usize) -> String {
+    let samples = plural(samples, "sample", "samples");
+    match left_out {
+        0 => format!("None of {samples} was throttled."),
+        1 => format!("1 of {samples} is left out: heat or a fault of the power supply slowed it."),
+        n => format!("{n} of {samples} are left out: heat or a fault of the power supply slowed them."),
+    }
 }
 
 /// Cases without a claim.
@@ -323,6 +341,8 @@ mod tests {
         assert_eq!(control(0, 0), "no pair measured");
         assert_eq!(control(1, 0), "none of 1 pair");
         assert_eq!(control(48, 2), "2 of 48 pairs");
+        assert_eq!(throttled(0, 1), "None of 1 sample was throttled.");
+        assert!(throttled(2, 9).starts_with("2 of 9 samples are left out: "));
         assert_eq!(known(1), "1 case that no tutorial speaks of: it counts in no headline.");
         assert_eq!(known(2), "2 cases that no tutorial speaks of: they count in no headline.");
         assert_eq!(on_simulation(1, 1), "its case ran on cuda (simulated)");

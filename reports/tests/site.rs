@@ -5,7 +5,7 @@
 
 mod support;
 
-use reports::{Site, newest_on_a_device, read, render};
+use reports::{RunLog, Site, newest_on_a_device, read, render};
 use scraper::{ElementRef, Html, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,6 +31,12 @@ fn rendered(records: &[Record]) -> Rendered {
 fn finished() -> &'static Rendered {
     static FINISHED: OnceLock<Rendered> = OnceLock::new();
     FINISHED.get_or_init(|| rendered(&support::records("finished")))
+}
+
+/// The site of a run on a machine with a GPU.
+fn on_a_device() -> &'static Rendered {
+    static ON_A_DEVICE: OnceLock<Rendered> = OnceLock::new();
+    ON_A_DEVICE.get_or_init(|| rendered(&support::device::records()))
 }
 
 impl Rendered {
@@ -66,7 +72,12 @@ fn resolve(page: &str, href: &str) -> String {
 
 #[test]
 fn every_link_and_anchor_resolves_within_the_site() {
-    let rendered = finished();
+    assert!(links(finished()) > 2_000);
+    links(on_a_device());
+}
+
+/// How many links a site has; all of them resolve.
+fn links(rendered: &Rendered) -> usize {
     let pages = rendered.pages();
     let mut links = 0;
     for (path, html) in &pages {
@@ -89,12 +100,12 @@ fn every_link_and_anchor_resolves_within_the_site() {
         let ids = ids(html);
         assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "{path}: an id stands twice");
     }
-    assert!(links > 2_000, "{links}");
+    links
 }
 
 #[test]
 fn headings_tables_and_figures_can_be_read_aloud() {
-    for (path, html) in finished().pages() {
+    for (path, html) in finished().pages().into_iter().chain(on_a_device().pages()) {
         assert_eq!(all(&html, "h1").len(), 1, "{path}");
         let mut level = 0;
         for heading in all(&html, "h1, h2, h3, h4, h5, h6") {
@@ -152,7 +163,7 @@ fn svg_carries_no_colour_width_or_font() {
 #[test]
 fn pages_stay_small() {
     let rendered = finished();
-    for page in &rendered.site.pages {
+    for page in rendered.site.pages.iter().chain(&on_a_device().site.pages) {
         let limit = match page.path.as_str() {
             "index.html" => 40,
             "matrix.html" => 250,
@@ -286,38 +297,52 @@ fn a_new_site_replaces_the_old_one_whole_and_nothing_else() {
 fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = support::records("finished");
-    let info = |device: Option<&str>| {
-        Record::Workload(WorkloadInfo {
-            workload: "upload.pinned".into(),
-            about: "a copy to the device".into(),
-            bound: None,
-            bound_by: None,
-            device: device.map(str::to_owned),
-            clock: Clock::Host,
-        })
-    };
-    records.insert(1, info(Some("cuda")));
+    let on_device = support::device::records();
+    records.splice(1..1, on_device.iter().filter(|r| matches!(r, Record::Workload(_))).cloned());
+    for record in &mut records {
+        if let Record::Measurement(m) = record
+            && m.workload.starts_with("upload.")
+        {
+            m.iterations.clear();
+            m.nanoseconds.clear();
+            m.error = Some("not-run: there is no GPU".into());
+        }
+    }
     let own = read(&support::write(folder.path(), &records)).unwrap();
     let imported = folder.path().join("imported");
     assert!(newest_on_a_device(&imported).unwrap().is_none());
-    for (name, started, device) in
-        [("old", "2026-01-01", Some("cuda")), ("new", "2026-06-01", Some("cuda")), ("cpu", "2026-09-01", None)]
+    for (name, started, records) in
+        [("old", "2026-01-01", &on_device), ("new", "2026-06-01", &on_device), ("cpu", "2026-09-01", &records)]
     {
         let mut records = records.clone();
-        records[1] = info(device);
         let Record::Header(header) = &mut records[0] else { unreachable!() };
         header.started = format!("{started}T00:00:00Z");
         header.machine.processor = format!("the {name} machine");
         let written = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(&imported).unwrap();
-        std::fs::copy(support::write(written.path(), &records), imported.join(format!("{name}.jsonl"))).unwrap();
+        fs::create_dir_all(&imported).unwrap();
+        fs::copy(support::write(written.path(), &records), imported.join(format!("{name}.jsonl"))).unwrap();
     }
     let newest = newest_on_a_device(&imported).unwrap();
     let site = folder.path().join("site");
-    render(&own, newest.as_ref(), support::claims(), &site).unwrap();
-    let page = std::fs::read_to_string(site.join("workload/upload.html")).unwrap();
-    assert!(page.contains("From an imported run log: the new machine"), "{page}");
-    render(&own, None, support::claims(), &site).unwrap();
-    let page = std::fs::read_to_string(site.join("workload/upload.html")).unwrap();
-    assert!(page.contains("cargo xtask bench --setup --only upload") && !page.contains("On another machine"));
+    let page = |imported: Option<&RunLog>| {
+        render(&own, imported, support::claims(), &site).unwrap();
+        fs::read_to_string(site.join("workload/upload.html")).unwrap()
+    };
+    let own = page(None);
+    for part in
+        ["cargo xtask bench --setup --only upload", "No time was measured in this run", "not-run: there is no GPU"]
+    {
+        assert!(own.contains(part), "{part}");
+    }
+    assert!(!own.contains("On another machine") && !own.contains("What a transfer costs"));
+    let imported = page(newest.as_ref());
+    for part in [
+        "cargo xtask bench --setup --only upload",
+        "From an imported run log: the new machine with NVIDIA H200",
+        "<h3 id=\"imported-costs\">What a transfer costs</h3>",
+        "NVIDIA H200 while it was sampled",
+        "not-run: there is no GPU",
+    ] {
+        assert!(imported.contains(part), "{part}");
+    }
 }

@@ -7,7 +7,7 @@ use crate::subjects::{self, CONTROL};
 use crate::tags::{self, Tag};
 use crate::{numbers, words};
 use serde::Serialize;
-use suites::record::{Control, Weather};
+use suites::record::{Control, Gpu, Weather};
 
 #[derive(Serialize)]
 struct View {
@@ -71,11 +71,27 @@ fn machine(digest: &Digest) -> Vec<(&'static str, String)> {
         ("Main memory", numbers::bytes(machine.memory_bytes)),
     ];
     rows.extend(machine.last_cache_bytes.map(|bytes| ("Largest cache", numbers::bytes(bytes))));
+    rows.extend(machine.gpu.iter().flat_map(gpu));
     rows.push(("System", machine.system.clone()));
     rows.push(("Compiler of the Rust subjects", digest.header.toolchain.clone()));
     rows.push(("Tensormark", digest.header.tensormark.clone()));
     rows.extend(digest.header.commit.clone().map(|commit| ("Commit", commit)));
     rows
+}
+
+fn gpu(gpu: &Gpu) -> [(&'static str, String); 5] {
+    let clock = |mhz: u32| numbers::megahertz([mhz; 2]);
+    let [generation, width] = gpu.link;
+    [
+        ("GPU", gpu.name.clone()),
+        ("Memory of the GPU", numbers::bytes(gpu.memory_bytes)),
+        ("Driver of the GPU", gpu.driver.clone()),
+        (
+            "Highest clocks of the GPU",
+            format!("processors {}, memory {}", clock(gpu.processor_mhz), clock(gpu.memory_mhz)),
+        ),
+        ("Link to the GPU", format!("PCIe {generation}.0, {width} lanes")),
+    ]
 }
 
 fn launches(digest: &Digest) -> Vec<Launch> {

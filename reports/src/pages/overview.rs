@@ -148,9 +148,10 @@ fn strip(digest: &Digest) -> Vec<(&'static str, String, String)> {
             "Machine",
             machine.processor.clone(),
             format!(
-                "{}, {}",
+                "{}, {}{}",
                 words::plural(machine.processors as usize, "processor", "processors"),
-                numbers::bytes(machine.memory_bytes)
+                numbers::bytes(machine.memory_bytes),
+                machine.gpu.as_ref().map(|gpu| format!(", {}", gpu.name)).unwrap_or_default()
             ),
         ),
     ]
