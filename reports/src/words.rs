@@ -1,5 +1,6 @@
 //! Sentences made from counts: a lead for every page, right for none, one and many.
 
+use crate::numbers;
 use suites::record::{Clock, SIMULATED};
 
 /// `1 claim`, `2 claims`.
@@ -152,7 +153,7 @@ pub fn clock(clock: Clock) -> &'static str {
 
 /// How many samples say nothing, because the GPU was slowed.
 pub fn throttled(left_out: usize, samples: usize) -> String {
-    let samples = plural(samples, "sample", "samples");
+    let samples = format!("{} {}", numbers::count(samples as u64), if samples == 1 { "sample" } else { "samples" });
     match left_out {
         0 => format!("None of {samples} was throttled."),
         1 => format!("1 of {samples} is left out: heat or a fault of the power supply slowed it."),
@@ -342,7 +343,7 @@ mod tests {
         assert_eq!(control(1, 0), "none of 1 pair");
         assert_eq!(control(48, 2), "2 of 48 pairs");
         assert_eq!(throttled(0, 1), "None of 1 sample was throttled.");
-        assert!(throttled(2, 9).starts_with("2 of 9 samples are left out: "));
+        assert!(throttled(2, 1_320).starts_with("2 of 1,320 samples are left out: "));
         assert_eq!(known(1), "1 case that no tutorial speaks of: it counts in no headline.");
         assert_eq!(known(2), "2 cases that no tutorial speaks of: they count in no headline.");
         assert_eq!(on_simulation(1, 1), "its case ran on cuda (simulated)");

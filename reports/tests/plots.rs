@@ -71,7 +71,7 @@ fn every_point_lies_where_its_numbers_say() {
                 let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
                 let title = point.text().collect::<String>();
                 let (subject, rest) = title.split_once(", ").unwrap();
-                let elements: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+                let elements: u64 = rest.split(' ').next().unwrap().replace(',', "").parse().unwrap();
                 let value = support::median(subject, workload, elements) / elements as f64;
                 assert!((x_at(x) - (elements as f64).ln()).abs() < x_pixel, "{title}: {} elements", x_at(x).exp());
                 assert!((y_at(y) - value.ln()).abs() < y_pixel, "{title}: {} for {value}", y_at(y).exp());

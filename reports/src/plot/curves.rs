@@ -2,6 +2,7 @@
 
 use super::ink::{Ink, Role};
 use super::svg::{Escaped, SCALE, SeriesStyle, Svg, TEXT};
+use super::unit::Unit;
 use crate::numbers;
 use crate::subjects;
 use plotters::coord::Shift;
@@ -31,14 +32,10 @@ pub struct Series {
 }
 
 impl Series {
-    fn title(&self, point: &Point) -> String {
+    fn title(&self, point: &Point, unit: Unit) -> String {
         let [a, b] = point.interval.map(numbers::three);
-        format!(
-            "{}, {} elements: {} ns per element [{a}, {b}]",
-            self.subject,
-            point.elements,
-            numbers::three(point.value)
-        )
+        let size = unit.said(point.elements);
+        format!("{}, {size}: {} ns per element [{a}, {b}]", self.subject, numbers::three(point.value))
     }
 }
 
@@ -55,6 +52,8 @@ pub struct Plot {
     pub series: Vec<Series>,
     /// Nanoseconds per element of the plain loop that bounds the workload, by rising size; empty where none does.
     pub limit: Vec<(u64, f64)>,
+    /// How sizes are told.
+    pub unit: Unit,
     /// Smallest and largest number of elements of all small multiples.
     pub sizes: [u64; 2],
     /// Smallest and largest time per element of all small multiples.
@@ -107,7 +106,7 @@ pub fn draw(plot: &Plot, size: Size) -> Result<String, String> {
     let mut out = size.opening(&plot.id, (width, height), &plot.title, &plot.desc);
     let series = plot.series.iter().map(|series| SeriesStyle {
         style: subjects::style(&series.subject),
-        titles: series.points.iter().map(|point| series.title(point)).collect(),
+        titles: series.points.iter().map(|point| series.title(point, plot.unit)).collect(),
     });
     let root = Svg::new(&mut out, (width, height), series.collect()).into_drawing_area();
     chart(&root, plot, width as i32).map_err(|error| format!("plot {}: {error}", plot.id))?;
@@ -133,7 +132,7 @@ fn chart(root: &Root, plot: &Plot, width: i32) -> Result<(), Box<dyn std::error:
         .x_label_area_size(BOTTOM * SCALE)
         .y_label_area_size(LEFT * SCALE)
         .build_cartesian_2d(
-            (start..large).log_scale().with_key_points(size_ticks(plot.sizes, 46.0 * per_pixel)),
+            (start..large).log_scale().with_key_points(size_ticks(plot.unit, plot.sizes, 46.0 * per_pixel)),
             (low..high).log_scale().with_key_points(time_ticks(low, high)),
         )?;
     chart
@@ -144,7 +143,7 @@ fn chart(root: &Root, plot: &Plot, width: i32) -> Result<(), Box<dyn std::error:
         .axis_style(Ink::plain(Role::Axis))
         .label_style(text(Role::Text))
         .set_all_tick_mark_size(4 * SCALE)
-        .x_label_formatter(&|x| numbers::elements(x.round() as u64))
+        .x_label_formatter(&|x| plot.unit.tick(x.round() as u64))
         .y_label_formatter(&|y| numbers::three(*y))
         .draw()?;
     let name = |text: &str, at, h| {
@@ -153,7 +152,7 @@ fn chart(root: &Root, plot: &Plot, width: i32) -> Result<(), Box<dyn std::error:
     };
     let (_, height) = root.dim_in_pixel();
     name("ns per element", (0, 13 * SCALE), HPos::Left)?;
-    name("elements", ((width - 2) * SCALE, height as i32 - SCALE), HPos::Right)?;
+    name(plot.unit.name(), ((width - 2) * SCALE, height as i32 - SCALE), HPos::Right)?;
 
     if let Some((elements, each)) = plot.limit.last() {
         let line = plot.limit.iter().map(|(elements, each)| (*elements as f64, *each));
@@ -179,11 +178,11 @@ fn chart(root: &Root, plot: &Plot, width: i32) -> Result<(), Box<dyn std::error:
     Ok(())
 }
 
-/// Decades within the sizes, and both ends; an inner tick gives way to an end closer than `apart` (in natural logs).
-fn size_ticks([small, large]: [u64; 2], apart: f64) -> Vec<f64> {
+/// Round sizes within the sizes, and both ends; an inner tick gives way to an end closer than `apart` (in natural logs).
+fn size_ticks(unit: Unit, [small, large]: [u64; 2], apart: f64) -> Vec<f64> {
     let ends = if large > small { vec![small as f64, large as f64] } else { vec![small as f64] };
-    let decades = (0..20).map(|power| 10f64.powi(power)).filter(|tick| *tick > small as f64 && *tick < large as f64);
-    let inner: Vec<f64> = decades.filter(|tick| ends.iter().all(|end| (tick / end).ln().abs() >= apart)).collect();
+    let within = unit.round().into_iter().filter(|tick| *tick > small as f64 && *tick < large as f64);
+    let inner: Vec<f64> = within.filter(|tick| ends.iter().all(|end| (tick / end).ln().abs() >= apart)).collect();
     let mut ticks = [ends, inner].concat();
     ticks.sort_by(f64::total_cmp);
     ticks
@@ -228,9 +227,10 @@ mod tests {
         assert_eq!(time_ticks(1.1, 1.9), [1.1, 1.9]);
         assert_eq!(time_ticks(1.1, 3.5), [1.5, 2.0, 3.0]);
         assert!(time_ticks(1e-3, 1e5).len() < 10);
-        assert_eq!(size_ticks([1_000, 64_000_000], 1.0), [1e3, 1e4, 1e5, 1e6, 1e7, 64e6]);
-        assert_eq!(size_ticks([1_000, 12_000_000], 1.0).last(), Some(&12e6));
-        assert_eq!(size_ticks([1_000, 1_000], 1.0), [1e3]);
+        assert_eq!(size_ticks(Unit::Elements, [1_000, 64_000_000], 1.0), [1e3, 1e4, 1e5, 1e6, 1e7, 64e6]);
+        assert_eq!(size_ticks(Unit::Elements, [1_000, 12_000_000], 1.0).last(), Some(&12e6));
+        assert_eq!(size_ticks(Unit::Elements, [1_000, 1_000], 1.0), [1e3]);
+        assert_eq!(size_ticks(Unit::Bytes(4), [1 << 10, 1 << 28], 2.0).len(), 5);
     }
 
     #[test]
@@ -251,6 +251,7 @@ mod tests {
                 Series { subject: "tinygrad".into(), points: vec![point(1_000, 30.0)] },
             ],
             limit: vec![(1_000, 0.5), (100_000, 0.28)],
+            unit: Unit::Elements,
             sizes: [1_000, 100_000],
             range: [0.27, 33.0],
         };

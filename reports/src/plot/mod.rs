@@ -3,8 +3,10 @@
 mod curves;
 mod ink;
 mod svg;
+mod unit;
 
 pub mod bars;
 pub mod timeline;
 
 pub use curves::{Plot, Point, Series, Size, draw};
+pub use unit::Unit;

@@ -69,7 +69,7 @@ pub fn records() -> Vec<Record> {
 fn measurement(kind: &Kind, subject: &str, elements: u64, round: u32) -> Measurement {
     let (workload, _, _, cost, speed) = *kind;
     // Two subjects have the same link, and not the same cost of using it.
-    let own = if subject == "reference" && !workload.starts_with("device-copy.") { 0.9 } else { 1.0 };
+    let own = if subject == "reference" && !workload.starts_with("device-copy.") { 0.95 } else { 1.0 };
     let each = (cost + elements as f64 * 4.0 / speed) * own;
     let mut nanoseconds: Vec<u64> = (0..11).map(|i| (each * (0.95 + 0.01 * f64::from(i))) as u64).collect();
     let mut gpu =

@@ -2,12 +2,12 @@
 
 use super::measured::{Subjects, Variants};
 use crate::digest::Digest;
-use crate::plot::{self, Plot, Point, Series, Size};
+use crate::plot::{self, Plot, Point, Series, Size, Unit};
 use crate::stats::Cell;
 use crate::{numbers, subjects, words};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use suites::record::Loop;
+use suites::record::{Loop, Params, WorkloadInfo};
 
 /// One plot, drawn for each width, and what stands above it.
 #[derive(Serialize)]
@@ -38,15 +38,17 @@ pub fn draw(digest: &Digest, variants: &Variants) -> Result<Vec<Figure>, String>
         }
         let title = format!("{workload}, {dtype}");
         let id = format!("p{}", drawn.len());
-        let desc = describe(curves);
+        let info = digest.workloads.get(workload);
+        let unit = unit(info.copied(), dtype);
+        let desc = describe(curves, unit);
         let absent: Vec<String> = subjects
             .iter()
             .filter(|(_, sizes)| sizes.values().all(|measured| measured.cell.is_none()))
             .map(|((_, subject), _)| subjects::name(subject).to_string())
             .collect();
         let limit = limit(digest, workload, subjects);
-        let bound = digest.workloads.get(workload).and_then(|info| info.bound).filter(|_| !limit.is_empty());
-        let plot = Plot { id, title: title.clone(), desc, series: curves.clone(), limit, sizes, range };
+        let bound = info.and_then(|info| info.bound).filter(|_| !limit.is_empty());
+        let plot = Plot { id, title: title.clone(), desc, series: curves.clone(), limit, unit, sizes, range };
         drawn.push(Figure {
             title,
             caption: caption(curves, bound),
@@ -56,6 +58,14 @@ pub fn draw(digest: &Digest, variants: &Variants) -> Result<Vec<Figure>, String>
         });
     }
     Ok(drawn)
+}
+
+/// What moves to, from or on a device is told in bytes.
+fn unit(info: Option<&WorkloadInfo>, dtype: &str) -> Unit {
+    match (Params { dtype: dtype.into(), elements: 1 }).bytes() {
+        each @ 1.. if info.is_some_and(|info| info.device.is_some()) => Unit::Bytes(each),
+        _ => Unit::Elements,
+    }
 }
 
 fn several(curves: &[Series]) -> bool {
@@ -92,12 +102,10 @@ fn point(elements: u64, cell: Cell) -> Option<Point> {
     (elements > 0 && point.interval[0] > 0.0).then_some(point)
 }
 
-fn describe(curves: &[Series]) -> String {
+fn describe(curves: &[Series], unit: Unit) -> String {
     let parts = curves.iter().filter_map(|curve| {
         let (first, last) = (curve.points.first()?, curve.points.last()?);
-        let at = |p: &Point| {
-            format!("{} ns per element at {} elements", numbers::three(p.value), numbers::count(p.elements))
-        };
+        let at = |p: &Point| format!("{} ns per element at {}", numbers::three(p.value), unit.said(p.elements));
         let name = subjects::name(&curve.subject);
         Some(if curve.points.len() == 1 {
             format!("{name}: {}", at(first))
