@@ -112,6 +112,15 @@ const GROUPS: [(&str, &str, Words); 5] = [
                 "Free bytes that lie in pieces, each too small for a request that all of them together could serve.",
             ),
             (
+                "pageable",
+                "Ordinary main memory, which the system may move: the driver copies it to a device in pieces, through memory of its own.",
+            ),
+            (
+                "pinned",
+                "Main memory that was taken from the driver with its pages locked, so that a device reads and writes it directly.",
+            ),
+            ("registered", "Ordinary main memory whose pages were locked later, where they are."),
+            (
                 "simulated device",
                 "A stand-in for the CUDA driver on a machine without a GPU. A library's own allocator runs over it and its bytes are counted; no time is taken on it.",
             ),
@@ -129,6 +138,12 @@ const GROUPS: [(&str, &str, Words); 5] = [
             (
                 "weather",
                 "How steady the machine was, from a fixed piece of work repeated through the run: quiet (within 5 %), usable (within 25 %) or do-not-compare.",
+            ),
+            ("latency", "Of a transfer: the time at the smallest size, nearly all of it the cost of asking."),
+            ("bandwidth", "Of a transfer: bytes moved over the time that it took. GB/s are 10⁹ bytes a second."),
+            (
+                "throttled",
+                "A sample during which heat or a fault of the power supply slowed the GPU. It is in the run log, and no number comes from it.",
             ),
             (
                 "A/A control",
