@@ -77,7 +77,14 @@ impl Only {
             let of_claim = |claim: &Claim| claim.workloads().is_some_and(|(a, b)| [a, b].contains(&workload));
             matches(workload) || catalogue.claims.iter().any(|claim| of_claim(claim) && matches(&claim.id))
         };
-        let workloads: Vec<_> = WORKLOADS.iter().map(|workload| workload.name).filter(|name| wanted(name)).collect();
+        // A share of a limit needs the limit, too.
+        let limits: Vec<_> = WORKLOADS
+            .iter()
+            .filter(|workload| wanted(workload.name))
+            .filter_map(|workload| workload.device?.bound_by)
+            .collect();
+        let names = WORKLOADS.iter().map(|workload| workload.name);
+        let workloads: Vec<_> = names.filter(|name| wanted(name) || limits.contains(name)).collect();
         match self.cases() {
             Err(_) if !workloads.is_empty() => Ok((Vec::new(), workloads)),
             cases => Ok((cases?, workloads)),

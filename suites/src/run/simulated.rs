@@ -121,7 +121,8 @@ pub fn driver(target: &Path, memory: u64, backing: Backing) -> Result<Vec<(Strin
     for alias in ALIASES {
         let link = folder.join(alias);
         // Another process may have been faster; then its link is as good.
-        if let Err(error) = std::os::unix::fs::symlink(&library, &link)
+        // The link leads to the library beside the folder, wherever both are moved.
+        if let Err(error) = std::os::unix::fs::symlink(Path::new("..").join(LIBRARY), &link)
             && !link.exists()
         {
             return Err(told(error));

@@ -8,7 +8,7 @@ use subject::{Calls, Clock, DType, Fail, Handle, ProgramBuilder};
 
 pub(super) const COPY_WITHIN: Workload = Workload {
     name: "device-copy.within",
-    about: "e.copy_(d): from one tensor on the device to another, by the device's clock",
+    about: "e.copy_(d): from one tensor on the device to another",
     dtypes: FLOATS,
     write: copy_within,
     ..COPY_UP
@@ -16,7 +16,7 @@ pub(super) const COPY_WITHIN: Workload = Workload {
 
 pub(super) const ADD_ALLOCATING: Workload = Workload {
     name: "device-add.allocating",
-    about: "e = d + 5 on the device, a new tensor each time, by the device's clock",
+    about: "e = d + 5 on the device, a new tensor each time",
     device: Some(OnDevice { clock: Clock::Device, bound_by: Some("device-copy.within") }),
     write: add_allocating,
     ..COPY_WITHIN
@@ -24,7 +24,7 @@ pub(super) const ADD_ALLOCATING: Workload = Workload {
 
 pub(super) const ADD_IN_PLACE: Workload = Workload {
     name: "device-add.in-place",
-    about: "d.add_(5) on the device, into the tensor itself, by the device's clock",
+    about: "d.add_(5) on the device, into the tensor itself",
     write: add_in_place,
     ..ADD_ALLOCATING
 };

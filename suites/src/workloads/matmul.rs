@@ -7,7 +7,7 @@ use subject::{Calls, Clock, DType, Fail, Handle, ProgramBuilder};
 /// Two square matrices of `elements` each.
 pub(super) const F32: Workload = Workload {
     name: "matmul.f32",
-    about: "a.matmul(b) on the device, by the device's clock, in f32",
+    about: "a.matmul(b) on the device, in f32",
     device: Some(OnDevice { clock: Clock::Device, bound_by: None }),
     sizes: &[10_000, 1_000_000, 64_000_000],
     write: matmul,

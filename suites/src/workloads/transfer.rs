@@ -74,7 +74,7 @@ pub(super) const DOWNLOAD_REGISTERED: Workload = Workload {
 
 pub(super) const COPY_UP: Workload = Workload {
     name: "device-copy.up",
-    about: "d.copy_(a, non_blocking=True): from pinned memory, by the device's clock",
+    about: "d.copy_(a, non_blocking=True): from pinned memory",
     device: Some(OnDevice { clock: Clock::Device, bound_by: None }),
     write: copy_up,
     ..UPLOAD_PAGEABLE
@@ -82,7 +82,7 @@ pub(super) const COPY_UP: Workload = Workload {
 
 pub(super) const COPY_DOWN: Workload = Workload {
     name: "device-copy.down",
-    about: "a.copy_(d, non_blocking=True): into pinned memory, by the device's clock",
+    about: "a.copy_(d, non_blocking=True): into pinned memory",
     write: copy_down,
     ..COPY_UP
 };

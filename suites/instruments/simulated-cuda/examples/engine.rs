@@ -7,6 +7,7 @@ use kernels::cuda::Cuda;
 use kernels::memory::{Settings, TorchVersion};
 use kernels::{DType, Device, Error, ErrorKind, Result, Scalar, Tensor};
 use std::ffi::{CStr, c_char};
+use std::time::Duration;
 
 /// The requests of the case `device.recorded-training-loop`.
 const TRAINING: &str = include_str!("../../../src/cases/device/training.txt");
@@ -38,6 +39,8 @@ fn steps(cuda: &Cuda) -> Result<()> {
     computing(cuda)?;
     copies(cuda)?;
     streams(cuda)?;
+    clock(cuda)?;
+    past_the_allocator(cuda)?;
     expandable(cuda)
 }
 
@@ -93,6 +96,22 @@ fn streams(cuda: &Cuda) -> Result<()> {
     cuda.synchronize()?;
     Tensor::empty_on(&[100], DType::F32, &device)?;
     cuda.empty_caches()
+}
+
+/// Everything of the clock but the time, which a simulated device does not have.
+fn clock(cuda: &Cuda) -> Result<()> {
+    let a = Tensor::empty_on(&[100], DType::F32, &Device::Cuda(cuda.clone()))?;
+    cuda.start_clock(Duration::from_micros(50))?;
+    a.fill_(2.0)?;
+    match cuda.stop_clock() {
+        Ok(lap) => panic!("a simulated device told a time: {lap:?}"),
+        Err(error) if error.to_string().contains("not supported") => check("behind the gate", &a, 2.0),
+        Err(error) => Err(error),
+    }
+}
+
+fn past_the_allocator(cuda: &Cuda) -> Result<()> {
+    cuda.take_and_give_back(1 << 20)
 }
 
 fn expandable(cuda: &Cuda) -> Result<()> {
