@@ -35,6 +35,9 @@ pub enum Kind {
     Editorial,
 }
 
+/// Why a claim about a real GPU is open where none was used.
+pub const NEEDS_GPU: &str = "needs-gpu";
+
 /// What a claim's cases need before they can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -92,8 +95,8 @@ impl Claim {
     pub fn reason(&self) -> Option<&'static str> {
         if self.kind == Kind::Editorial {
             Some("editorial")
-        } else if self.needs.contains(&Need::Gpu) {
-            Some("needs-gpu")
+        } else if self.needs.contains(&Need::Gpu) && self.workloads().is_none() {
+            Some(NEEDS_GPU)
         } else if self.kind == Kind::Performance && self.workloads().is_none() {
             Some("needs-workload")
         } else {

@@ -3,7 +3,7 @@
 
 use crate::case::Case;
 use crate::cases;
-use crate::claims::{Catalogue, Claim, Kind};
+use crate::claims::{Catalogue, Claim, Kind, NEEDS_GPU, Need};
 use crate::record::{
     Cells, Control, DEFAULT_DTYPE, Effect, EffectKind, Measurement, Outcome, OutcomeKind, Params, Record, SIMULATED,
     Slope, Verdict, VerdictKind, cells,
@@ -299,7 +299,10 @@ fn performance(
         return (VerdictKind::Open, Some(why));
     }
     match (holds, against) {
-        _ if own.is_empty() => (VerdictKind::Open, Some("not measured here".into())),
+        _ if own.is_empty() => {
+            let why = if claim.needs.contains(&Need::Gpu) { NEEDS_GPU } else { "not measured here" };
+            (VerdictKind::Open, Some(why.into()))
+        }
         (holds, _) if holds == own.len() => (VerdictKind::Right, None),
         (0, 1..) => (VerdictKind::Wrong, None),
         (1.., 1..) => (VerdictKind::PartlyRight, Some(crossing(&own))),
@@ -360,6 +363,20 @@ mod tests {
         assert_eq!(effect_of(1000, 2000, 1), EffectKind::Reversed);
         assert_eq!(effect_of(1000, 1000, 1), EffectKind::NoDifference);
         assert_eq!(effect_of(1100, 1000, 100), EffectKind::Ambiguous);
+    }
+
+    #[test]
+    fn a_claim_about_a_gpu_is_open_until_one_was_measured() {
+        let catalogue = crate::claims::catalogue().unwrap();
+        let verdict = |records: &[Record]| {
+            let verdicts = verdicts(catalogue, records, &effects(catalogue, records).0, "pytorch");
+            let own = verdicts.into_iter().find(|verdict| verdict.claim == "t001.pinned.faster").unwrap();
+            (own.verdict, own.reason)
+        };
+        assert_eq!(verdict(&[]), (VerdictKind::Open, Some("needs-gpu".into())));
+        let samples = |workload, each| measurement(workload, 1, &[each; 10]);
+        let measured = [samples("upload.pageable", 3000), samples("upload.pinned", 1000)];
+        assert_eq!(verdict(&measured), (VerdictKind::Right, None));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a simulated device does not model, said as such.
+//! What only a real driver shows, and no case reads yet, said as such.
 
 use crate::case::Case;
 use crate::probe::{Probe, Stop};
@@ -16,5 +16,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 fn needs_a_driver(_: &Probe, what: &str) -> Result<(), Stop> {
-    Err(Stop::NotRun(format!("needs a real driver: a simulated device does not model {what}")))
+    Err(Stop::NotRun(format!(
+        "needs a real driver: {what} is nothing that a simulated device has, and is not read yet"
+    )))
 }
