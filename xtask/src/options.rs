@@ -2,6 +2,7 @@
 
 use crate::console::Failure;
 use crate::places;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use suites::case::Case;
 use suites::claims::{Catalogue, Claim, catalogue};
@@ -85,10 +86,19 @@ impl Only {
             .collect();
         let names = WORKLOADS.iter().map(|workload| workload.name);
         let workloads: Vec<_> = names.filter(|name| wanted(name) || limits.contains(name)).collect();
-        match self.cases() {
-            Err(_) if !workloads.is_empty() => Ok((Vec::new(), workloads)),
-            cases => Ok((cases?, workloads)),
+        match self.matching() {
+            (cases, _) if !cases.is_empty() || !workloads.is_empty() => Ok((cases, workloads)),
+            (_, mut names) => {
+                names.extend(WORKLOADS.iter().map(|workload| workload.name.to_owned()));
+                Err(self.unknown("case, workload or claim", &names))
+            }
         }
+    }
+
+    fn unknown(&self, what: &str, names: &[String]) -> Failure {
+        let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        Failure::Usage(suites::near::unknown(what, self.only.as_deref().unwrap_or_default(), &names))
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {
@@ -97,24 +107,19 @@ impl Only {
 
     /// The cases that match; an error names the nearest when none does.
     pub fn cases(&self) -> Result<Vec<Case>, Failure> {
-        let all = suites::cases::all();
-        let Some(query) = &self.only else { return Ok(all) };
-        let (chosen, rest): (Vec<Case>, Vec<Case>) = all.into_iter().partition(|case| {
-            query
-                .split_whitespace()
-                .all(|word| case.name.contains(word) || case.claims.iter().any(|c| c.contains(word)))
-        });
-        if chosen.is_empty() {
-            let names = rest
-                .iter()
-                .map(|case| case.name.as_str())
-                .chain(rest.iter().flat_map(|c| c.claims.iter().map(String::as_str)));
-            let mut names: Vec<&str> = names.collect();
-            names.sort_unstable();
-            names.dedup();
-            return Err(Failure::Usage(suites::near::unknown("case or claim", query, &names)));
+        match self.matching() {
+            (cases, names) if cases.is_empty() => Err(self.unknown("case or claim", &names)),
+            (cases, _) => Ok(cases),
         }
-        Ok(chosen)
+    }
+
+    /// The cases that match, and the names of the others and of their claims.
+    fn matching(&self) -> (Vec<Case>, Vec<String>) {
+        let (chosen, rest): (Vec<Case>, Vec<Case>) = suites::cases::all().into_iter().partition(|case| {
+            self.words().all(|word| case.name.contains(word) || case.claims.iter().any(|c| c.contains(word)))
+        });
+        let names = rest.into_iter().flat_map(|case| [vec![case.name], case.claims].concat());
+        (chosen, names.collect())
     }
 }
 

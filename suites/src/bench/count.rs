@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::record::{Accounting, CUDA, Floor, Measurement, Record};
 use crate::run::{Instruments, Launch, Session, no_device};
 use crate::workloads::{self, Purpose};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,6 +14,8 @@ use subject::{Checksum, DType, Program, Reply, Request};
 
 const LIMIT: Duration = Duration::from_secs(120);
 const FLOOR_ITERATIONS: u64 = 100_000;
+/// How the error begins of a cell that this machine lacks something for.
+const NOT_RUN: &str = "not-run: ";
 const ROUND_TRIPS: usize = 101;
 
 /// What counting found.
@@ -96,6 +98,23 @@ struct Counting<'a> {
     no_ledger: Option<String>,
 }
 
+impl Counted {
+    /// Why cells ran on no launch, and how many: what this machine lacks.
+    pub fn not_run(&self) -> BTreeMap<&str, usize> {
+        let ran: BTreeSet<_> = self.expected.keys().map(|(_, cell)| (cell.workload, &cell.params)).collect();
+        let mut reasons: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
+        for record in &self.records {
+            if let Record::Measurement(Measurement { workload, params, error: Some(error), .. }) = record
+                && let Some(why) = error.strip_prefix(NOT_RUN)
+                && !ran.contains(&(workload.as_str(), params))
+            {
+                reasons.entry(why).or_default().insert((workload, params));
+            }
+        }
+        reasons.into_iter().map(|(why, cells)| (why, cells.len())).collect()
+    }
+}
+
 impl<'a> Counting<'a> {
     /// Starts with the heap ledger where it can be loaded, else without.
     fn start(launch: &'a Launch, target: &'a Path) -> Result<Self, String> {
@@ -103,7 +122,7 @@ impl<'a> Counting<'a> {
         let (instruments, session, no_ledger) = match Session::start(launch, ledger) {
             Ok(session) => (ledger, session, None),
             Err(why) => {
-                (Instruments::None, Session::start(launch, Instruments::None)?, Some(format!("not-run: {why}")))
+                (Instruments::None, Session::start(launch, Instruments::None)?, Some(format!("{NOT_RUN}{why}")))
             }
         };
         Ok(Counting { launch, instruments, session, no_ledger })
@@ -159,7 +178,7 @@ impl<'a> Counting<'a> {
     fn check_device(&self, cell: &Cell) -> Result<(), String> {
         let needs = workloads::find(cell.workload).is_some_and(|workload| workload.device.is_some());
         if needs && !self.session.hello().devices.iter().any(|has| has == CUDA) {
-            return Err(format!("not-run: {}", no_device(&self.launch.subject.id)));
+            return Err(format!("{NOT_RUN}{}", no_device(&self.launch.subject.id)));
         }
         Ok(())
     }

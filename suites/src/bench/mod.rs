@@ -110,6 +110,9 @@ impl Bench<'_> {
             .collect();
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
         let counted = count::count(&present, &plan, self.target, self.progress, self.stop)?;
+        for (why, cells) in counted.not_run() {
+            self.progress.say(&format!("{cells} workload sizes: not-run, {why}"));
+        }
         // Only what claims compare needs the A/A control.
         let compared: Vec<&str> = self.catalogue.compared().collect();
         let entrants = entrants(&present, &compared);

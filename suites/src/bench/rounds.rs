@@ -17,6 +17,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use subject::Checksum;
 
 /// A launch under the name that it is measured by.
 pub struct Entrant<'a> {
@@ -60,8 +61,8 @@ impl Rounds<'_> {
             return Ok(());
         }
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let cells = self.plan.cells.len() * self.entrants.len() * self.rounds as usize;
-        self.progress.phase("measuring", cells as u64);
+        let cells: usize = self.entrants.iter().map(|entrant| self.cells(entrant).count()).sum();
+        self.progress.phase("measuring", cells as u64 * u64::from(self.rounds));
         for round in 1..=self.rounds {
             let mut order: Vec<&Entrant> = self.entrants.iter().collect();
             order.shuffle(&mut rand::rng());
@@ -80,19 +81,25 @@ impl Rounds<'_> {
         Ok(())
     }
 
+    /// The cells at which a launch is measured, with the results that they must have: those that it ran when it was counted.
+    fn cells<'b>(&'b self, entrant: &'b Entrant) -> impl Iterator<Item = (&'b Cell, &'b Checksum)> {
+        let wanted = self.plan.cells.iter().filter(|cell| entrant.wants(cell));
+        wanted.filter_map(|cell| {
+            let key = (entrant.launch.subject.id.clone(), cell.clone());
+            self.counted.expected.get(&key).map(|expected| (cell, expected))
+        })
+    }
+
     fn job(&self, entrant: &Entrant, round: u32, folder: &Path) -> Result<Vec<Record>, String> {
         let records = folder.join("records.jsonl");
         let mut cells = Vec::new();
-        for cell in self.plan.cells.iter().filter(|cell| entrant.wants(cell)) {
-            let key = (entrant.launch.subject.id.clone(), cell.clone());
-            if let Some(expected) = self.counted.expected.get(&key) {
-                cells.push(JobCell {
-                    workload: cell.workload.into(),
-                    params: cell.params.clone(),
-                    program: program_of(cell, Purpose::Measure)?,
-                    expected: expected.clone(),
-                });
-            }
+        for (cell, expected) in self.cells(entrant) {
+            cells.push(JobCell {
+                workload: cell.workload.into(),
+                params: cell.params.clone(),
+                program: program_of(cell, Purpose::Measure)?,
+                expected: expected.clone(),
+            });
         }
         let job = Job {
             launch: entrant.launch.clone(),
