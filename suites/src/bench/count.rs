@@ -177,8 +177,12 @@ impl<'a> Counting<'a> {
 
     fn check_device(&self, cell: &Cell) -> Result<(), String> {
         let needs = workloads::find(cell.workload).is_some_and(|workload| workload.device.is_some());
+        let subject = &self.launch.subject;
+        if needs && !subject.devices.iter().any(|device| device == CUDA) {
+            return Err(format!("unsupported: {} runs on no device beside the CPU", subject.id));
+        }
         if needs && !self.session.hello().devices.iter().any(|has| has == CUDA) {
-            return Err(format!("{NOT_RUN}{}", no_device(&self.launch.subject.id)));
+            return Err(format!("{NOT_RUN}{}", no_device(&subject.id)));
         }
         Ok(())
     }
