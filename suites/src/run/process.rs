@@ -18,7 +18,8 @@ const STDERR_LINES: usize = 20;
 const STDERR_LINE: u64 = 4096;
 
 /// The variables of the runner's own environment that a subject gets; its launch adds others.
-const INHERITED: [&str; 7] = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "USER", "XDG_CACHE_HOME"];
+const INHERITED: [&str; 9] =
+    ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "USER", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"];
 
 /// How to start a process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

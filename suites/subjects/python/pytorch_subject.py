@@ -27,6 +27,7 @@ class PyTorch(Library):
 
     error_kinds = [
         (RuntimeError, "Found no NVIDIA driver", "unsupported"),
+        (RuntimeError, "CUDA driver version is insufficient", "unsupported"),
         (RuntimeError, "Cannot access accelerator device when none is available", "unsupported"),
         (AssertionError, "not compiled with CUDA enabled", "unsupported"),
         (RuntimeError, "has been modified by an inplace operation", "version"),
