@@ -336,16 +336,17 @@ fn event(handle: u64) -> sys::CUevent {
 
 /// Makes an event without a clock.
 pub(super) fn create_event() -> Answer<u64> {
-    let mut handle = ptr::null_mut();
-    let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
-    call!(cuEventCreate(&mut handle, flags)).map(|()| handle.expose_provenance() as u64)
+    event_with(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING)
 }
 
 /// Makes an event with a clock.
 pub(super) fn create_timed_event() -> Answer<u64> {
+    event_with(sys::CUevent_flags::CU_EVENT_DEFAULT)
+}
+
+fn event_with(flags: sys::CUevent_flags) -> Answer<u64> {
     let mut handle = ptr::null_mut();
-    let flags = sys::CUevent_flags::CU_EVENT_DEFAULT as u32;
-    call!(cuEventCreate(&mut handle, flags)).map(|()| handle.expose_provenance() as u64)
+    call!(cuEventCreate(&mut handle, flags as u32)).map(|()| handle.expose_provenance() as u64)
 }
 
 /// Milliseconds between two events that are done.

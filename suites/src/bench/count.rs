@@ -29,6 +29,23 @@ pub struct Counted {
     pub expected: BTreeMap<(String, Cell), Checksum>,
 }
 
+impl Counted {
+    /// Why cells ran on no launch, and how many: what this machine lacks.
+    pub fn not_run(&self) -> BTreeMap<&str, usize> {
+        let ran: BTreeSet<_> = self.expected.keys().map(|(_, cell)| (cell.workload, &cell.params)).collect();
+        let mut reasons: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
+        for record in &self.records {
+            if let Record::Measurement(Measurement { workload, params, error: Some(error), .. }) = record
+                && let Some(why) = error.strip_prefix(NOT_RUN)
+                && !ran.contains(&(workload.as_str(), params))
+            {
+                reasons.entry(why).or_default().insert((workload, params));
+            }
+        }
+        reasons.into_iter().map(|(why, cells)| (why, cells.len())).collect()
+    }
+}
+
 /// Counts and prices the cells of a plan. The reference must come first: the others are compared with it.
 pub fn count(
     launches: &[&Launch],
@@ -98,23 +115,6 @@ struct Counting<'a> {
     no_ledger: Option<String>,
 }
 
-impl Counted {
-    /// Why cells ran on no launch, and how many: what this machine lacks.
-    pub fn not_run(&self) -> BTreeMap<&str, usize> {
-        let ran: BTreeSet<_> = self.expected.keys().map(|(_, cell)| (cell.workload, &cell.params)).collect();
-        let mut reasons: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
-        for record in &self.records {
-            if let Record::Measurement(Measurement { workload, params, error: Some(error), .. }) = record
-                && let Some(why) = error.strip_prefix(NOT_RUN)
-                && !ran.contains(&(workload.as_str(), params))
-            {
-                reasons.entry(why).or_default().insert((workload, params));
-            }
-        }
-        reasons.into_iter().map(|(why, cells)| (why, cells.len())).collect()
-    }
-}
-
 impl<'a> Counting<'a> {
     /// Starts with the heap ledger where it can be loaded, else without.
     fn start(launch: &'a Launch, target: &'a Path) -> Result<Self, String> {
@@ -176,7 +176,7 @@ impl<'a> Counting<'a> {
     }
 
     fn check_device(&self, cell: &Cell) -> Result<(), String> {
-        let needs = workloads::find(cell.workload).is_some_and(|workload| workload.device.is_some());
+        let needs = workloads::needs_device(cell.workload);
         let subject = &self.launch.subject;
         if needs && !subject.devices.iter().any(|device| device == CUDA) {
             return Err(format!("unsupported: {} runs on no device beside the CPU", subject.id));

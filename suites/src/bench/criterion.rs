@@ -6,7 +6,7 @@ use super::gpu::{self, Reading, Watch};
 use super::plan::Timing;
 use crate::record::{Measurement, Params, Record};
 use crate::run::{Instruments, Launch, Session};
-use crate::workloads;
+use crate::workloads::needs_device;
 use criterion::Criterion;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -63,7 +63,7 @@ pub fn measure(job: &Job) -> Result<(), String> {
         .measurement_time(job.timing.time)
         .nresamples(1001);
     let mut session = Session::start(&job.launch, Instruments::None)?;
-    let watch = Watch::open();
+    let watch = job.cells.iter().any(|cell| needs_device(&cell.workload)).then(Watch::open).flatten();
     for cell in &job.cells {
         let mut record = Measurement {
             subject: job.name.clone(),
@@ -113,10 +113,6 @@ impl Samples {
         self.readings.drain(..first);
         self
     }
-}
-
-fn needs_device(workload: &str) -> bool {
-    workloads::find(workload).is_some_and(|workload| workload.device.is_some())
 }
 
 fn sample(

@@ -1,7 +1,7 @@
 //! What is done on a device: copies and sums by its own clock, and what a program sees of loops and of its cache.
 
 use super::add::addend;
-use super::transfer::{COPY_UP, UPLOAD_PAGEABLE, filled};
+use super::transfer::{COPY_UP, UPLOAD_PAGEABLE, blank, filled};
 use super::{FLOATS, OnDevice, Purpose, Workload};
 use crate::record::CUDA;
 use subject::{Calls, Clock, DType, Fail, Handle, ProgramBuilder};
@@ -69,7 +69,7 @@ const ROUNDS: usize = 10;
 
 fn copy_within(b: &ProgramBuilder, elements: i64, dtype: DType, _: Purpose) -> Result<Handle, Fail> {
     let from = filled(b, elements, dtype)?;
-    let mut to = b.zeros_on([elements], dtype, CUDA)?;
+    let mut to = blank(b, elements, dtype)?;
     b.begin_body();
     b.copy_(&mut to, &from)?;
     Ok(to)

@@ -140,6 +140,11 @@ pub fn find(name: &str) -> Option<&'static Workload> {
     ALL.iter().find(|workload| workload.name == name)
 }
 
+/// Whether the workload with this name needs a device beside the CPU.
+pub fn needs_device(name: &str) -> bool {
+    find(name).is_some_and(|workload| workload.device.is_some())
+}
+
 /// A body that does nothing: what is left is the harness.
 pub fn nothing() -> Result<Program, Fail> {
     let builder = ProgramBuilder::default();

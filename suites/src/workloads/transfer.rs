@@ -88,7 +88,7 @@ pub(super) const COPY_DOWN: Workload = Workload {
 };
 
 /// A tensor of zeros on the device: what a copy brings there is seen.
-fn blank(b: &ProgramBuilder, elements: i64, dtype: DType) -> Result<Handle, Fail> {
+pub(super) fn blank(b: &ProgramBuilder, elements: i64, dtype: DType) -> Result<Handle, Fail> {
     b.zeros_on([elements], dtype, CUDA)
 }
 
