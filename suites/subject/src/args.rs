@@ -16,6 +16,10 @@ pub trait Arg {
     fn hold<'t, T>(wire: &'t Self::Wire, table: &'t Table<T>) -> Result<Self::Held<'t, T>, Fail>;
     /// Lends what is held to the library.
     fn face<'h, 't: 'h, T: 't>(held: &'h mut Self::Held<'t, T>) -> Self::Face<'h, T>;
+    /// The tensors that it names.
+    fn handles(_: &Self::Wire) -> Vec<Handle> {
+        Vec::new()
+    }
     /// The argument as a line of Python spells it.
     fn python(wire: &Self::Wire) -> String;
     /// Its name in `ops.json`.
@@ -55,6 +59,9 @@ impl Arg for Tensor {
     fn face<'h, 't: 'h, T: 't>(held: &'h mut Ref<'t, T>) -> &'h T {
         held
     }
+    fn handles(wire: &Handle) -> Vec<Handle> {
+        vec![wire.clone()]
+    }
     fn python(wire: &Handle) -> String {
         format!("t{}", wire.0)
     }
@@ -71,6 +78,9 @@ impl Arg for Target {
     fn face<'h, 't: 'h, T: 't>(held: &'h mut RefMut<'t, T>) -> &'h mut T {
         held
     }
+    fn handles(wire: &Handle) -> Vec<Handle> {
+        Tensor::handles(wire)
+    }
     fn python(wire: &Handle) -> String {
         Tensor::python(wire)
     }
@@ -86,6 +96,9 @@ impl Arg for Tensors {
     }
     fn face<'h, 't: 'h, T: 't>(held: &'h mut Vec<Ref<'t, T>>) -> Vec<&'h T> {
         held.iter().map(|tensor| &**tensor).collect()
+    }
+    fn handles(wire: &Vec<Handle>) -> Vec<Handle> {
+        wire.clone()
     }
     fn python(wire: &Vec<Handle>) -> String {
         format!("[{}]", wire.iter().map(Tensor::python).collect::<Vec<_>>().join(", "))

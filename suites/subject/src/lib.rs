@@ -4,6 +4,7 @@
 //! speak the same protocol (`docs/protocol.md`).
 
 mod args;
+mod check;
 mod checksum;
 mod ops;
 mod program;

@@ -4,7 +4,7 @@
 //! ([`Calls`]), the row of `docs/protocol.md` and the line of PyTorch that the report shows and the PyTorch subject runs.
 
 use crate::args::{Arg, Ret, Target, Tensor, Tensors};
-use crate::{Checksum, DType, Fail, Lap, Scalar, Table, Value, checksum};
+use crate::{Checksum, DType, Fail, Handle, Lap, Scalar, Table, Value, checksum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -42,6 +42,19 @@ macro_rules! ops {
             /// The name that travels.
             pub fn name(&self) -> &'static str {
                 match self { $($( Op::$variant { .. } => stringify!($name), )*)* }
+            }
+
+            /// The tensors that it reads or writes.
+            pub fn handles(&self) -> Vec<Handle> {
+                match self { $($( Op::$variant { $($arg),* } => {
+                    let of_each: &[Vec<Handle>] = &[$(<$type as Arg>::handles($arg)),*];
+                    of_each.concat()
+                } )*)* }
+            }
+
+            /// The type of its answer.
+            pub fn gives(&self) -> &'static str {
+                match self { $($( Op::$variant { .. } => <$ret as Ret>::NAME, )*)* }
             }
 
             /// The line of PyTorch that does it, with handle 3 spelled `t3`.

@@ -105,9 +105,8 @@ impl Calls for ProgramBuilder {
     type Stop = Fail;
 
     fn call(&self, op: Op) -> Result<Value, Fail> {
-        let info = crate::OPS.iter().find(|info| info.name == op.name());
-        let (out, value) = match (info.map(|info| info.gives), &op) {
-            (Some("tensor"), _) => {
+        let (out, value) = match (op.gives(), &op) {
+            ("tensor", _) => {
                 let slot = self.slot();
                 (vec![slot.clone()], Value::Tensor(slot))
             }
@@ -115,7 +114,7 @@ impl Calls for ProgramBuilder {
                 let slots: Vec<Handle> = (0..*chunks).map(|_| self.slot()).collect();
                 (slots.clone(), Value::List(slots.into_iter().map(Value::Tensor).collect()))
             }
-            (Some("none"), _) => (Vec::new(), Value::None),
+            ("none", _) => (Vec::new(), Value::None),
             _ => return Err(Fail::unsupported(format!("{} in a program: its answer is no tensor", op.name()))),
         };
         self.push(Step::Call { op, out });
@@ -149,8 +148,9 @@ enum ReadyStep<L: Library> {
 }
 
 impl<L: Library> Prepared<L> {
-    /// Runs the setup and resolves the body.
+    /// Checks it, runs the setup and resolves the body.
     pub fn new(program: Program, library: &mut L) -> Result<Self, Fail> {
+        program.check()?;
         let mut slots = Table::default();
         for step in ready(program.setup) {
             step.run(library, &mut slots)?;
