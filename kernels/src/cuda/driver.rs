@@ -24,6 +24,8 @@ const OUT_OF_MEMORY: i32 = 2;
 const NOT_FOUND: i32 = 500;
 /// The driver's number for work that is not done.
 const NOT_READY: i32 = 600;
+/// The driver's number for what the device cannot do at all.
+const NOT_SUPPORTED: i32 = 801;
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,7 +35,11 @@ impl fmt::Display for Refused {
 
 impl From<Refused> for Error {
     fn from(refused: Refused) -> Error {
-        let kind = if refused.code == OUT_OF_MEMORY { ErrorKind::OutOfMemory } else { ErrorKind::Device };
+        let kind = match refused.code {
+            OUT_OF_MEMORY => ErrorKind::OutOfMemory,
+            NOT_SUPPORTED => ErrorKind::Unsupported,
+            _ => ErrorKind::Device,
+        };
         Error::new(kind, refused.to_string())
     }
 }

@@ -30,6 +30,7 @@ class PyTorch(Library):
         (RuntimeError, "CUDA driver version is insufficient", "unsupported"),
         (RuntimeError, "Cannot access accelerator device when none is available", "unsupported"),
         (AssertionError, "not compiled with CUDA enabled", "unsupported"),
+        (RuntimeError, "CUDA error: operation not supported", "unsupported"),
         (RuntimeError, "has been modified by an inplace operation", "version"),
         (RuntimeError, "a leaf Variable that requires grad is being used in an in-place", "leaf"),
         (RuntimeError, "can only change requires_grad flags of leaf variables", "leaf"),
