@@ -33,7 +33,8 @@ pub struct Args {
     /// Timed rounds, each with fresh processes
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// End with status 3 before anything runs unless all these subjects are there, separated by commas
+    /// End with status 3 before anything runs unless all these subjects start, separated by commas: on the CPU and on
+    /// the GPU, as far as --device names them
     #[arg(long, value_delimiter = ',', value_name = "SUBJECTS")]
     require: Vec<String>,
     #[command(flatten)]
@@ -63,8 +64,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     // Asked before anything is built: a new build takes this program's place, and its name with it.
     let program = std::env::current_exe().map_err(|error| Failure::Failed(error.to_string()))?;
     let made = if args.setup { Some(setup::make(None)?) } else { None };
-    let (cases, workloads) = args.only.cases_and_workloads()?;
-    let (places, mut launches) = args.which.launches(made, &cases)?;
+    let (cases, mut workloads) = args.only.cases_and_workloads()?;
+    workloads.retain(|workload| args.which.times(workload));
+    let (places, mut launches) = args.which.launches(made, &cases, &workloads)?;
     let all = subjects(&places)?;
     choose(all.clone(), &args.require).map_err(Failure::Usage)?;
     // Results are checked against the reference's, so it runs whoever else is chosen.
@@ -113,9 +115,10 @@ pub fn run(args: &Args) -> Result<(), Failure> {
 fn require(launches: &[Launch], required: &[String], places: &Places) -> Result<(), Failure> {
     let missing = |launch: &Launch| {
         let running = Conformance::start(launch, &places.target);
-        running.record().missing.as_ref().map(|missing| format!("{} is required: {missing}", launch.subject.id))
+        let required = format!("{} on {} is required", launch.subject.id, launch.device);
+        running.record().missing.as_ref().map(|missing| format!("{required}: {missing}"))
     };
-    let wanted = launches.iter().filter(|one| one.device == CPU && required.contains(&one.subject.id));
+    let wanted = launches.iter().filter(|one| !one.is_simulated() && required.contains(&one.subject.id));
     let missing: Vec<String> = wanted.filter_map(missing).collect();
     if missing.is_empty() { Ok(()) } else { Err(Failure::Missing(missing.join("; "))) }
 }

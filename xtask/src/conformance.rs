@@ -30,7 +30,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
     let cases = args.only.cases()?;
-    let (places, launches) = args.which.launches(None, &cases)?;
+    let (places, launches) = args.which.launches(None, &cases, &[])?;
     let console = Console::default();
     let mut records = Vec::new();
     for launch in &launches {

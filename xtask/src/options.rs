@@ -8,7 +8,7 @@ use suites::case::Case;
 use suites::claims::{Catalogue, Claim, catalogue};
 use suites::record::{CPU, CUDA, SIMULATED};
 use suites::run::{Launch, Places, choose, subjects};
-use suites::workloads::WORKLOADS;
+use suites::workloads::{WORKLOADS, timed_on};
 
 /// Which subjects.
 #[derive(clap::Args)]
@@ -16,7 +16,8 @@ pub struct Which {
     /// Only these subjects, separated by commas [default: all in suites/subjects/subjects.toml]
     #[arg(long, value_delimiter = ',', value_name = "SUBJECT")]
     pub subject: Vec<String>,
-    /// On these devices, separated by commas: cpu, cuda (a real one), simulated
+    /// On these devices, separated by commas: cpu, cuda (a real one), simulated. Cases about device memory run on cuda
+    /// or simulated, all others on cpu; a launch on cpu also times the workloads of a GPU, where a driver shows one
     #[arg(long, value_delimiter = ',', value_name = "DEVICE", default_values = ["cpu", "simulated"])]
     pub device: Vec<On>,
     /// Python interpreter for the Python subjects [default: the active environment, else the one that `setup` made,
@@ -26,17 +27,44 @@ pub struct Which {
 }
 
 impl Which {
-    /// Finds the places and makes the launches that run these cases, one for each device of a subject, with a Python
-    /// that was just made or the one that is found.
-    pub fn launches(&self, made: Option<PathBuf>, cases: &[Case]) -> Result<(Places, Vec<Launch>), Failure> {
+    /// Finds the places and makes the launches, one for each device of a subject, with a Python that was just made or
+    /// the one that is found. Of the cases and workloads those must be left that one of the launches runs.
+    pub fn launches(
+        &self,
+        made: Option<PathBuf>,
+        cases: &[Case],
+        workloads: &[&str],
+    ) -> Result<(Places, Vec<Launch>), Failure> {
         let places = places::find(made.as_deref().or(self.python.as_deref()))?;
         let chosen = choose(subjects(&places)?, &self.subject).map_err(Failure::Usage)?;
         let devices: Vec<String> = self.device.iter().map(|on| on.device().to_owned()).collect();
-        let mut launches: Vec<Launch> =
-            chosen.iter().flat_map(|subject| Launch::on_devices(subject, &devices, &places)).collect();
-        let is_used = |launch: &Launch| cases.iter().any(|case| case.runs_on(&launch.device, &launch.subject.devices));
-        launches.retain(|launch| !launch.is_simulated() || is_used(launch));
+        let mut launches = Vec::new();
+        for subject in &chosen {
+            let own = Launch::on_devices(subject, &devices, &places);
+            if own.is_empty() && !self.subject.is_empty() {
+                let (id, asked, known) = (&subject.id, devices.join(", "), subject.devices.join(", "));
+                return Err(Failure::Usage(format!("{id} does not run on {asked}: it runs on {known}")));
+            }
+            launches.extend(own);
+        }
+        let runs_case =
+            |launch: &Launch| cases.iter().any(|case| case.runs_on(&launch.device, &launch.subject.devices));
+        if workloads.is_empty() && !launches.iter().any(runs_case) {
+            return Err(Failure::Usage(format!(
+                "nothing of what was chosen runs on {}: cases about device memory run on cuda or on a simulated device, \
+                 all others on the CPU; workloads that need a GPU are timed by launches on cpu or cuda, all others on \
+                 the CPU",
+                devices.join(", ")
+            )));
+        }
+        // Starting a simulated device takes its time.
+        launches.retain(|launch| !launch.is_simulated() || runs_case(launch));
         Ok((places, launches))
+    }
+
+    /// Whether a launch on one of these devices times the workload.
+    pub fn times(&self, workload: &str) -> bool {
+        self.device.iter().any(|on| timed_on(on.device(), workload))
     }
 }
 
@@ -46,6 +74,7 @@ pub enum On {
     /// The processor
     Cpu,
     /// A real CUDA device
+    #[value(alias = "gpu")]
     Cuda,
     /// A simulated CUDA device, which has bytes and no times
     Simulated,
@@ -64,7 +93,8 @@ impl On {
 /// Which cases.
 #[derive(clap::Args)]
 pub struct Only {
-    /// Only cases and workloads whose name, or one of whose claims, contains every word of QUERY
+    /// Only cases and workloads whose name, or one of whose claims, contains every word of QUERY. A workload of a GPU
+    /// brings the one along that bounds it
     #[arg(long, value_name = "QUERY")]
     pub only: Option<String>,
 }
@@ -107,9 +137,13 @@ impl Only {
 
     /// The cases that match; an error names the nearest when none does.
     pub fn cases(&self) -> Result<Vec<Case>, Failure> {
-        match self.matching() {
-            (cases, names) if cases.is_empty() => Err(self.unknown("case or claim", &names)),
-            (cases, _) => Ok(cases),
+        match (self.matching(), self.cases_and_workloads()) {
+            ((cases, _), Ok((_, workloads))) if cases.is_empty() => Err(Failure::Usage(format!(
+                "no case matches, and cases are all that is run here; `cargo xtask bench` measures the workloads: {}",
+                workloads.join(", ")
+            ))),
+            ((cases, names), _) if cases.is_empty() => Err(self.unknown("case or claim", &names)),
+            ((cases, _), _) => Ok(cases),
         }
     }
 

@@ -16,7 +16,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Failure> {
-    let (places, launches) = args.which.launches(None, &suites::cases::all())?;
+    let (places, launches) = args.which.launches(None, &suites::cases::all(), &[])?;
     let records: Vec<_> =
         launches.iter().map(|launch| Conformance::start(launch, &places.target).record().clone()).collect();
     if args.json {

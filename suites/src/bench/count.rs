@@ -57,12 +57,14 @@ pub fn count(
     let mut counted = Counted::default();
     let mut truth = BTreeMap::new();
     for launch in launches {
-        progress.phase(&format!("counting on {}", launch.subject.id), plan.cells.len() as u64);
+        let cells: Vec<&Cell> =
+            plan.cells.iter().filter(|cell| workloads::timed_on(&launch.device, cell.workload)).collect();
+        progress.phase(&format!("counting on {}", launch.subject.id), cells.len() as u64);
         let start = Instant::now();
         let mut counting = Counting::start(launch, target)?;
         counted.prices.starts.insert(launch.subject.id.clone(), start.elapsed());
         counted.records.push(Record::Floor(counting.floor()?));
-        for cell in &plan.cells {
+        for cell in cells {
             if stop.load(Ordering::Relaxed) {
                 return Ok(counted);
             }

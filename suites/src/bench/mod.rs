@@ -13,7 +13,7 @@ use crate::claims::Catalogue;
 use crate::judge::{self, AGAIN, REFERENCE};
 use crate::log::LogWriter;
 use crate::progress::Progress;
-use crate::record::{CPU, FORMAT, Footer, Header, JUDGED, Limit, Loop, Record, Weather};
+use crate::record::{CPU, CUDA, FORMAT, Footer, Header, JUDGED, Limit, Loop, Record, Weather};
 use crate::run::{Conformance, Launch};
 use crate::workloads::WORKLOADS;
 use count::Counted;
@@ -100,14 +100,9 @@ impl Bench<'_> {
             }
         }
         self.check_canary(&conformance)?;
-        let present: Vec<&Launch> = self
-            .launches
-            .iter()
-            .zip(&conformance)
-            // What needs a GPU is measured by the launch on the CPU, which finds it; a simulated device has no times.
-            .filter(|(launch, running)| running.record().missing.is_none() && launch.device == CPU)
-            .map(|(launch, _)| launch)
-            .collect();
+        let running = conformance.iter().filter(|one| one.record().missing.is_none());
+        let running: Vec<&Launch> = running.map(Conformance::launch).collect();
+        let present = timing(&running);
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
         let counted = count::count(&present, &plan, self.target, self.progress, self.stop)?;
         for (why, cells) in counted.not_run() {
@@ -118,14 +113,16 @@ impl Bench<'_> {
         let entrants = entrants(&present, &compared);
         plan.fit(self.allowed, &counted.prices, &entrants, self.rounds);
         let price = plan.price(&counted.prices, &entrants, self.rounds);
-        self.progress.say(&format!(
-            "{} cases on {} subjects, then {} rounds of {} workload sizes: measuring will take about {} s",
-            self.cases.len(),
-            present.len(),
-            self.rounds,
-            plan.cells.len(),
-            price.as_secs()
-        ));
+        let subjects: BTreeSet<&str> = running.iter().map(|launch| launch.subject.id.as_str()).collect();
+        let measuring = match plan.cells.len() {
+            0 => "nothing to measure".into(),
+            cells => format!(
+                "then {} rounds of {cells} workload sizes: measuring will take about {} s",
+                self.rounds,
+                price.as_secs()
+            ),
+        };
+        self.progress.say(&format!("{} cases on {} subjects, {measuring}", self.cases.len(), subjects.len()));
         let well_known = time::format_description::well_known::Rfc3339;
         log.keep(Record::Header(Box::new(Header {
             format: FORMAT,
@@ -246,6 +243,18 @@ impl Bench<'_> {
     }
 }
 
+/// Of these launches, those that measure: a subject's launch on the CPU, or else the one on the GPU.
+fn timing<'a>(launches: &[&'a Launch]) -> Vec<&'a Launch> {
+    let on = |device: &str, subject: &str| {
+        launches.iter().any(|launch| launch.device == device && launch.subject.id == subject)
+    };
+    let measures = |launch: &&Launch| match launch.device.as_str() {
+        CUDA => !on(CPU, &launch.subject.id),
+        device => device == CPU,
+    };
+    launches.iter().copied().filter(measures).collect()
+}
+
 /// Every launch once, and the reference a second time as the A/A control.
 fn entrants<'a>(present: &[&'a Launch], compared: &'a [&'a str]) -> Vec<Entrant<'a>> {
     let mut entrants = Vec::new();
@@ -256,4 +265,39 @@ fn entrants<'a>(present: &[&'a Launch], compared: &'a [&'a str]) -> Vec<Entrant<
         }
     }
     entrants
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::SIMULATED;
+    use crate::run::{CommandLine, Subject};
+
+    fn launch(subject: &str, device: &str) -> Launch {
+        let subject = Subject {
+            id: subject.into(),
+            title: String::new(),
+            start: Vec::new(),
+            devices: Vec::new(),
+            instruments: Vec::new(),
+            missing: String::new(),
+        };
+        let command = CommandLine { words: Vec::new(), environment: Vec::new() };
+        Launch { subject, device: device.into(), threads: 1, command, unavailable: None }
+    }
+
+    #[test]
+    fn one_launch_of_each_subject_measures_and_none_on_a_simulated_device() {
+        let launches = [
+            launch("a", CPU),
+            launch("a", CUDA),
+            launch("a", SIMULATED),
+            launch("b", SIMULATED),
+            launch("b", CUDA),
+            launch("c", SIMULATED),
+        ];
+        let measuring = timing(&launches.iter().collect::<Vec<_>>());
+        let measuring: Vec<_> = measuring.iter().map(|launch| (launch.subject.id.as_str(), &*launch.device)).collect();
+        assert_eq!(measuring, [("a", CPU), ("b", CUDA)]);
+    }
 }

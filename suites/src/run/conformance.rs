@@ -52,7 +52,7 @@ impl<'a> Conformance<'a> {
     }
 
     /// The launch.
-    pub fn launch(&self) -> &Launch {
+    pub fn launch(&self) -> &'a Launch {
         self.launch
     }
 

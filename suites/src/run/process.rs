@@ -18,8 +18,19 @@ const STDERR_LINES: usize = 20;
 const STDERR_LINE: u64 = 4096;
 
 /// The variables of the runner's own environment that a subject gets; its launch adds others.
-const INHERITED: [&str; 9] =
-    ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "USER", "XDG_CACHE_HOME", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"];
+const INHERITED: [&str; 10] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "LANG",
+    "LC_ALL",
+    "USER",
+    "XDG_CACHE_HOME",
+    // A driver may lie there, and the runner looks for one too.
+    "LD_LIBRARY_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+];
 
 /// How to start a process.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

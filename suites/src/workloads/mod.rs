@@ -11,7 +11,7 @@ mod reset;
 mod share;
 mod transfer;
 
-use crate::record::{CUDA, Loop, WorkloadInfo};
+use crate::record::{CPU, CUDA, Loop, WorkloadInfo};
 use subject::{Calls, Clock, DType, Fail, Handle, Program, ProgramBuilder};
 
 /// A measured program.
@@ -143,6 +143,12 @@ pub fn find(name: &str) -> Option<&'static Workload> {
 /// Whether the workload with this name needs a device beside the CPU.
 pub fn needs_device(name: &str) -> bool {
     find(name).is_some_and(|workload| workload.device.is_some())
+}
+
+/// Whether a launch on this device times the workload with this name: one on the CPU times every one, because it finds a
+/// GPU by itself, one on the GPU those that need it, and one on a simulated device none.
+pub fn timed_on(device: &str, name: &str) -> bool {
+    device == CPU || device == CUDA && needs_device(name)
 }
 
 /// A body that does nothing: what is left is the harness.
