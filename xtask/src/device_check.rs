@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use suites::bench::Bench;
+use suites::bench::{Bench, walk};
 use suites::case::Case;
 use suites::claims::Need;
 use suites::progress::Progress;
@@ -22,12 +22,15 @@ use suites::workloads::WORKLOADS;
 
 /// Check the reference engine and PyTorch on a real GPU: cases beside the simulated device, transfers, a fresh snapshot
 #[derive(clap::Args)]
-#[command(
-    after_help = "Takes under 6 minutes once everything is built. Writes OUT/run.jsonl and OUT/site/index.html.\n\n\
-    Exit status: 0 when real and simulated device agree case by case and the snapshot replays; 1 when not; 3 without a GPU."
-)]
+#[command(after_help = "On the engine and on PyTorch it runs\n  \
+    the cases about device memory, on the GPU and on the simulated device: outcomes, facts, live and held bytes must \
+    be the same;\n  \
+    the workloads of a device, on the GPU: what transfers and sums reach of the link and of the memory is printed;\n  \
+    a fresh snapshot that PyTorch records, replayed: every address and segment must come out again.\n\
+    Takes under 6 minutes once everything is built. Writes OUT/run.jsonl, OUT/site/index.html and OUT/snapshot.pickle.\n\n\
+    Exit status: 0 when all agree; 1 when not; 3 without a GPU.")]
 pub struct Args {
-    /// Walk the whole plan over the simulated device, without times
+    /// Walk the whole plan over the simulated device, without times: the workloads run once, for their data
     #[arg(long)]
     dry_run: bool,
     /// Folder for the run log and the site
@@ -50,19 +53,17 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let devices = if args.dry_run { vec![CPU, SIMULATED] } else { vec![CPU, CUDA, SIMULATED] };
     let launches = launches(&places, &devices)?;
     require(&launches, device, &places)?;
-    let workloads: Vec<&'static str> = if args.dry_run {
-        Vec::new()
-    } else {
-        WORKLOADS.iter().filter(|workload| workload.device.is_some()).map(|workload| workload.name).collect()
-    };
+    let workloads: Vec<&'static str> =
+        WORKLOADS.iter().filter(|workload| workload.device.is_some()).map(|workload| workload.name).collect();
     let console = Console::default();
-    console.say(&format!("{} cases on {device}, {} workloads", cases.len(), workloads.len()));
+    console.say(&format!("{} cases and {} workloads on {device}", cases.len(), workloads.len()));
     let bench = Bench {
         launches: &launches,
         cases: &cases,
         catalogue: claims()?,
-        only: Some("device".into()),
-        workloads: &workloads,
+        only: Some("device memory".into()),
+        // A simulated device has no times.
+        workloads: if args.dry_run { &[] } else { &workloads },
         quick: true,
         rounds: 3,
         allowed: Duration::from_secs(120),
@@ -77,12 +78,18 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let finished = bench.run(&args.out)?;
     let site = report::render(&finished.path, &args.out.join("site"))?;
     let mut faults = unexpected(&finished.records, device);
-    if !args.dry_run {
+    if args.dry_run {
+        let simulated: Vec<&Launch> = launches.iter().filter(|launch| launch.is_simulated()).collect();
+        let walk = walk(&simulated, &console)?;
+        put(&format!("workload sizes on {device}: {} run, {} unsupported", walk.ran, walk.unsupported));
+        faults.extend(walk.faults);
+    } else {
         faults.extend(differences(&finished.records));
     }
     console.say("a fresh snapshot of PyTorch");
     faults.extend(snapshot(&launches, device, &args.out, &places)?);
     rates::rates(&finished.records).iter().for_each(|line| put(line));
+    put(&format!("cases on {device}: {}", counts(&finished.records, device)));
     put(&format!("run log: {}", finished.path.display()));
     put(&format!("report: {}", site.join("index.html").display()));
     if faults.is_empty() {
@@ -104,7 +111,8 @@ fn launches(places: &Places, devices: &[&str]) -> Result<Vec<Launch>, Failure> {
 fn require(launches: &[Launch], device: &str, places: &Places) -> Result<(), Failure> {
     for launch in launches.iter().filter(|launch| launch.device == device) {
         if let Some(missing) = &Conformance::start(launch, &places.target).record().missing {
-            return Err(Failure::Missing(format!("{} on {device}: {missing}", launch.subject.id)));
+            let dry_run = if device == CUDA { "; --dry-run walks the plan without a GPU" } else { "" };
+            return Err(Failure::Missing(format!("{} on {device}: {missing}{dry_run}", launch.subject.id)));
         }
     }
     Ok(())
@@ -112,6 +120,15 @@ fn require(launches: &[Launch], device: &str, places: &Places) -> Result<(), Fai
 
 fn outcomes(records: &[Record]) -> impl Iterator<Item = &Outcome> {
     records.iter().filter_map(|record| if let Record::Outcome(outcome) = record { Some(outcome) } else { None })
+}
+
+/// How many cases came to each outcome on the device.
+fn counts(records: &[Record], device: &str) -> String {
+    let mut counts = BTreeMap::new();
+    for outcome in outcomes(records).filter(|outcome| outcome.device == device) {
+        *counts.entry(outcome.outcome.to_string()).or_insert(0) += 1;
+    }
+    counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Cases that did not do on PyTorch, or on the engine, what is known of PyTorch.

@@ -6,6 +6,7 @@ mod gpu;
 mod machine;
 mod plan;
 mod rounds;
+mod walk;
 mod weather;
 
 use crate::case::Case;
@@ -26,6 +27,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+pub use walk::{Walk, walk};
 
 /// Everything that a run depends on.
 pub struct Bench<'a> {

@@ -153,7 +153,7 @@ class Simulation:
         return room.value.decode(errors="replace")
 
     def refuse_recorded(self, before: int) -> None:
-        """An op that launched such a kernel has no values, so it is refused."""
+        """An op or a program that launched such a kernel has no values, so it is refused."""
         if self.recorded() != before:
             raise Fail.unsupported(f"the simulated CUDA device does not compute the kernel {self.last_recorded()}")
 

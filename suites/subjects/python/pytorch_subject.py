@@ -9,7 +9,7 @@ from typing import Any, Callable
 import device_memory
 import protocol
 from library import Library
-from wire import DTYPES, Fail, Op
+from wire import DTYPES, Fail
 
 
 def load() -> Library:
@@ -115,19 +115,13 @@ class PyTorch(Library):
         data = (ctypes.c_char * size).from_address(dense.data_ptr()) if size else b""
         return dense.numel(), zlib.crc32(data)
 
-    def function(self, op: Op) -> Callable:
-        function = super().function(op)
+    def guarded(self, call: Callable, *args: Any) -> Any:
         if self.simulation is None:
-            return function
-        simulation = self.simulation
-
-        def checked(*args: Any) -> Any:
-            before = simulation.recorded()
-            answer = function(*args)
-            simulation.refuse_recorded(before)
-            return answer
-
-        return checked
+            return super().guarded(call, *args)
+        before = self.simulation.recorded()
+        answer = super().guarded(call, *args)
+        self.simulation.refuse_recorded(before)
+        return answer
 
     def refusal(self, error: Exception) -> Fail:
         if isinstance(error, NameError) and "simulation" in str(error):
