@@ -278,9 +278,10 @@ impl<'a> Digest<'a> {
         only.chain(self.header.cut.iter().cloned()).collect()
     }
 
-    /// PyTorch's version in this run.
+    /// PyTorch's version in this run, where it started, whether or not a case ran on it.
     pub fn judged_version(&self) -> Option<&'a str> {
-        self.columns.iter().find(|column| column.subject == JUDGED).and_then(|column| column.version)
+        let mut launches = self.header.launches.iter().filter(|launch| launch.subject == JUDGED);
+        launches.find_map(|launch| launch.version.as_deref())
     }
 }
 

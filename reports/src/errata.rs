@@ -186,8 +186,7 @@ fn write(log: &RunLog, catalogue: &Catalogue, asked: &str, form: &Form) -> Resul
 fn body(out: &mut String, digest: &Digest, errata: &Errata, form: &Form) -> fmt::Result {
     let Form { h1, h2, item, end, code } = form;
     writeln!(out, "{h1}Errata of {}: {}\n\n{}\n", errata.tutorial.id, errata.tutorial.title, errata.lead)?;
-    let version = digest.judged_version().map_or("PyTorch, which did not run here".into(), |v| format!("PyTorch {v}"));
-    writeln!(out, "Judged by: {version}. Run of {}.", digest.header.started)?;
+    writeln!(out, "Judged by: {}. Run of {}.", words::judged(digest.judged_version()), digest.header.started)?;
     if let Some(note) = crate::pages::interrupted(digest) {
         writeln!(out, "\n{note}")?;
     }

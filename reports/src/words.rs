@@ -52,6 +52,11 @@ pub fn selection(judged_ran: bool, only: Option<&str>) -> Option<String> {
     }
 }
 
+/// Who was asked for a verdict.
+pub fn judged(version: Option<&str>) -> String {
+    version.map_or("PyTorch alone, which did not run here".into(), |version| format!("PyTorch {version} alone"))
+}
+
 /// What an author has to change.
 pub fn errata(breaks: usize, misleads: usize, wording: usize, right: usize, verdicts: usize) -> String {
     if verdicts == 0 {

@@ -305,6 +305,7 @@ fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
         {
             m.iterations.clear();
             m.nanoseconds.clear();
+            m.accounting = None;
             m.error = Some("not-run: there is no GPU".into());
         }
     }
@@ -330,19 +331,27 @@ fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
     };
     let own = page(None);
     for part in
-        ["cargo xtask bench --setup --only upload", "No time was measured in this run", "not-run: there is no GPU"]
+        ["cargo xtask bench --setup --only upload", "No time was measured on this machine.", "not-run: there is no GPU"]
     {
         assert!(own.contains(part), "{part}");
     }
+    let cells = own.matches("not-run: there is no GPU").count();
+    assert_eq!(
+        own.matches("<th scope=\"row\" class=\"n\">3.91\u{202f}KiB to ").count(),
+        cells,
+        "sizes that lack the same share a row"
+    );
     assert!(!own.contains("On another machine") && !own.contains("What a transfer costs"));
     let imported = page(newest.as_ref());
+    assert!(!imported.contains("cargo xtask bench --setup"), "what it asks for is there");
     for part in [
-        "cargo xtask bench --setup --only upload",
         "From an imported run log: the new machine with NVIDIA H200",
         "<h3 id=\"imported-costs\">What a transfer costs</h3>",
         "NVIDIA H200 while it was sampled",
+        "<h3 id=\"imported-curves\">Time against size</h3>",
         "not-run: there is no GPU",
     ] {
         assert!(imported.contains(part), "{part}");
     }
+    assert!(imported.find("On another machine") < imported.find("not-run: there is no GPU"));
 }

@@ -51,7 +51,7 @@ pub fn page(engine: &Engine, digest: &Digest, tutorial: &Tutorial) -> Result<(St
         id: errata.tutorial.id.clone(),
         title: errata.tutorial.title.clone(),
         lead: errata.lead,
-        judged: digest.judged_version().map_or("PyTorch, which did not run here".into(), |v| format!("PyTorch {v}")),
+        judged: words::judged(digest.judged_version()),
         tutorials: tutorials.map(|t| (t.id.clone(), errata_path(&t.id), t.id == tutorial.id)).collect(),
         simulation: errata.groups.iter().flat_map(|g| &g.entries).any(|e| e.simulated).then(words::simulation),
         groups: errata.groups.iter().map(group).collect(),

@@ -58,11 +58,10 @@ struct Correction {
 pub fn page(engine: &Engine, digest: &Digest) -> Result<(String, String), String> {
     let all = digest.counts(digest.catalogue.claims.iter());
     let harmful = all.breaks + all.misleads;
-    let judged = digest.judged_version();
     let view = View {
         lead: lead(digest, &all),
         strip: strip(digest),
-        judged: judged.map_or("PyTorch, which did not run here".into(), |version| format!("PyTorch {version}")),
+        judged: words::judged(digest.judged_version()),
         tags: verdict_tags(),
         tutorials: digest.catalogue.tutorials.iter().map(|tutorial| row(digest, tutorial)).collect(),
         sum: columns(&all),

@@ -49,6 +49,8 @@ struct Variant {
 struct Imported {
     machine: String,
     started: String,
+    /// Its curves, where this machine has none.
+    figures: Vec<Figure>,
     found: Found,
 }
 
@@ -100,8 +102,12 @@ pub fn page(
 ) -> Result<(String, String), String> {
     let mut infos = digest.workloads.values().filter(|info| family(&info.workload) == name);
     let device = infos.find_map(|info| info.device.clone());
-    let imported = imported.filter(|_| device.is_some()).map(|other| imported_from(other, name));
     let measured = measured::collect(digest, name);
+    let figures = figures::draw(digest, &measured)?;
+    let imported = match imported.filter(|_| device.is_some()) {
+        Some(other) => imported_from(other, name, figures.is_empty())?,
+        None => None,
+    };
     let claims = claims(digest, name);
     let view = View {
         name: name.into(),
@@ -111,7 +117,7 @@ pub fn page(
         variants: variants(digest, &measured),
         device,
         imported,
-        figures: figures::draw(digest, &measured)?,
+        figures,
         growth: growth(digest, name),
         found: Found::new(digest, name, &measured),
     };
@@ -120,14 +126,26 @@ pub fn page(
     engine.page("workload.html", &frame, &view)
 }
 
-fn imported_from(digest: &Digest, name: &str) -> Imported {
+/// What another machine measured of a family; nothing where it measured none of it.
+fn imported_from(digest: &Digest, name: &str, draw: bool) -> Result<Option<Imported>, String> {
+    let measured = measured::collect(digest, name);
+    if !timed(&measured) {
+        return Ok(None);
+    }
     let machine = &digest.header.machine;
     let gpu = machine.gpu.as_ref().map(|gpu| format!(" with {}", gpu.name)).unwrap_or_default();
-    Imported {
+    Ok(Some(Imported {
         machine: format!("{}{gpu}", machine.processor),
         started: digest.header.started.clone(),
-        found: Found::new(digest, name, &measured::collect(digest, name)),
-    }
+        figures: if draw { figures::draw(digest, &measured)? } else { Vec::new() },
+        found: Found::new(digest, name, &measured),
+    }))
+}
+
+/// Whether anything of it has a time.
+fn timed(measured: &Variants) -> bool {
+    let sizes = measured.values().flat_map(|subjects| subjects.values());
+    sizes.flat_map(|sizes| sizes.values()).any(|measured| measured.cell.is_some())
 }
 
 fn claims<'a>(digest: &Digest<'a>, name: &str) -> Vec<&'a Claim> {

@@ -33,6 +33,8 @@ struct Group {
 struct Row {
     size: String,
     bytes: String,
+    /// The size and the bytes of the last of several sizes that share this row.
+    last: Option<[String; 2]>,
     time: String,
     interval: String,
     change: String,
@@ -63,7 +65,7 @@ pub fn table(digest: &Digest, (workload, dtype): (&str, &str), subjects: &Subjec
     let params = |elements| Params { dtype: dtype.into(), elements };
     let groups = subjects.iter().map(|((_, subject), sizes)| Group {
         subject: subjects::name(subject).into(),
-        rows: sizes.iter().map(|(elements, measured)| row(&params(*elements), measured)).collect(),
+        rows: merged(sizes.iter().map(|(elements, measured)| row(&params(*elements), measured))),
     });
     let timed = 5 + usize::from(bandwidth);
     Table {
@@ -88,6 +90,26 @@ fn limit(by: &str, subjects: &Subjects) -> String {
         format!("The limit is {by} on the same subject at the same size: its share of this time.")
     } else {
         format!("The limit, {by}, was not measured here.")
+    }
+}
+
+/// Neighbours of which nothing is known, for the same reason, become one row.
+fn merged(rows: impl Iterator<Item = Row>) -> Vec<Row> {
+    let mut merged: Vec<Row> = Vec::new();
+    for row in rows {
+        match merged.last_mut() {
+            Some(last) if row.absent.is_some() && last.absent == row.absent && !row.counted() && !last.counted() => {
+                last.last = Some([row.size, row.bytes]);
+            }
+            _ => merged.push(row),
+        }
+    }
+    merged
+}
+
+impl Row {
+    fn counted(&self) -> bool {
+        !self.peak.is_empty()
     }
 }
 
