@@ -72,7 +72,7 @@ pub enum Reply {
     },
     /// How long the loop took.
     Sample {
-        /// Nanoseconds of the whole loop on a monotonic clock.
+        /// Nanoseconds of the whole loop, by the clock that the program names.
         nanoseconds: u64,
     },
     /// What the result of a program is.
