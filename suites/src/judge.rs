@@ -397,6 +397,24 @@ mod tests {
     }
 
     #[test]
+    fn a_size_all_of_whose_samples_were_throttled_is_no_size() {
+        let records = |throttled: u64| -> Vec<Record> {
+            let sized = |elements: u64| {
+                let Record::Measurement(mut record) = measurement("share.clone", 1, &[elements; 3]) else {
+                    unreachable!()
+                };
+                record.params.elements = elements;
+                let throttled = if elements == throttled { vec![0, 1, 2] } else { Vec::new() };
+                record.gpu = Some(crate::record::GpuState { throttled, ..Default::default() });
+                Record::Measurement(record)
+            };
+            [10_000, 100_000, 1_000_000].map(sized).into()
+        };
+        assert!((slopes(&records(0))[0].slope - 1.0).abs() < 1e-9);
+        assert_eq!(slopes(&records(100_000)), []);
+    }
+
+    #[test]
     fn a_control_fails_beyond_chance_alone() {
         let failed = |pairs, different| failed(&Control { pairs, different });
         assert!(!failed(30, 0) && !failed(30, 3) && !failed(30, 4) && failed(30, 5));

@@ -232,6 +232,7 @@ pub fn cells(records: &[Record]) -> Cells<'_> {
         if let Record::Measurement(m) = record
             && m.round > 0
             && m.error.is_none()
+            && !m.per_iteration().is_empty()
         {
             cells.entry((&m.subject, &m.workload, &m.params)).or_default().push(m);
         }
