@@ -8,7 +8,7 @@ use suites::case::Case;
 use suites::claims::{Catalogue, Claim, catalogue};
 use suites::record::{CPU, CUDA, SIMULATED};
 use suites::run::{Launch, Places, choose, subjects};
-use suites::workloads::{WORKLOADS, timed_on};
+use suites::workloads::{WORKLOADS, Workload, timed_on};
 
 /// Which subjects.
 #[derive(clap::Args)]
@@ -109,11 +109,8 @@ impl Only {
             matches(workload) || catalogue.claims.iter().any(|claim| of_claim(claim) && matches(&claim.id))
         };
         // A share of a limit needs the limit, too.
-        let limits: Vec<_> = WORKLOADS
-            .iter()
-            .filter(|workload| wanted(workload.name))
-            .filter_map(|workload| workload.device?.bound_by)
-            .collect();
+        let limits: Vec<_> =
+            WORKLOADS.iter().filter(|workload| wanted(workload.name)).filter_map(Workload::bound_by).collect();
         let names = WORKLOADS.iter().map(|workload| workload.name);
         let workloads: Vec<_> = names.filter(|name| wanted(name) || limits.contains(name)).collect();
         match self.matching() {

@@ -121,13 +121,18 @@ impl Workload {
         Ok(builder.finish(result, clock))
     }
 
+    /// The workload of the same subject that it cannot be faster than.
+    pub fn bound_by(&self) -> Option<&'static str> {
+        self.device?.bound_by
+    }
+
     /// What the run log says of it.
     pub fn info(&self) -> WorkloadInfo {
         WorkloadInfo {
             workload: self.name.into(),
             about: self.about.into(),
             bound: self.bound,
-            bound_by: self.device.and_then(|device| device.bound_by).map(str::to_owned),
+            bound_by: self.bound_by().map(str::to_owned),
             device: self.device.map(|_| CUDA.to_owned()),
             clock: self.device.map_or(Clock::Host, |device| device.clock),
         }

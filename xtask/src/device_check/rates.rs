@@ -2,7 +2,7 @@
 
 use suites::judge::{AGAIN, median};
 use suites::record::{Params, Record, cells};
-use suites::workloads::find;
+use suites::workloads::{Workload, find};
 
 /// A line for each subject and each workload that another one bounds, at the largest size that both were measured at.
 pub fn rates(records: &[Record]) -> Vec<String> {
@@ -13,7 +13,7 @@ pub fn rates(records: &[Record]) -> Vec<String> {
     };
     let mut largest: Vec<(&str, &str, &Params)> = Vec::new();
     for &(subject, workload, params) in cells.keys().filter(|cell| cell.0 != AGAIN) {
-        let bound = find(workload).and_then(|workload| workload.device).and_then(|device| device.bound_by);
+        let bound = find(workload).and_then(Workload::bound_by);
         if bound.is_none_or(|bound| time(subject, bound, params).is_none()) {
             continue;
         }
@@ -25,7 +25,7 @@ pub fn rates(records: &[Record]) -> Vec<String> {
         }
     }
     let line = |(subject, workload, params): (&str, &str, &Params)| {
-        let bound = find(workload)?.device?.bound_by?;
+        let bound = find(workload)?.bound_by()?;
         let (own, limit) = (time(subject, workload, params)?, time(subject, bound, params)?);
         Some(format!(
             "{subject}: {workload} of {params}: {:.1} GB/s, {:.0} % of {bound}",
