@@ -1,6 +1,7 @@
 //! Counts every cell once on every launch, checks its result against the reference's, and prices it.
 
-use super::plan::{Cell, Plan, Prices};
+use super::cell::Cell;
+use super::plan::{Plan, Prices};
 use crate::judge::{REFERENCE, median};
 use crate::progress::Progress;
 use crate::record::{Accounting, CUDA, Floor, Measurement, Record};
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use subject::{Checksum, DType, Program, Reply, Request};
+use subject::{Checksum, Program, Reply, Request};
 
 const LIMIT: Duration = Duration::from_secs(120);
 const FLOOR_ITERATIONS: u64 = 100_000;
@@ -159,7 +160,7 @@ impl<'a> Counting<'a> {
 
     fn attempt(&mut self, cell: &Cell, truth: Option<&[Checksum; 2]>) -> Result<Found, String> {
         self.check_device(cell)?;
-        let program = self.prepare(program_of(cell, Purpose::Account)?)?;
+        let program = self.prepare(cell.program(Purpose::Account)?)?;
         let window = self.session.ledger().map(|ledger| ledger.open()).transpose()?;
         self.done(&Request::Account { program })?;
         let accounting = match (self.session.ledger(), &window) {
@@ -168,7 +169,7 @@ impl<'a> Counting<'a> {
         };
         let counted = self.checksum(program, truth.map(|truth| &truth[0]))?;
         self.done(&Request::Reset {})?;
-        let program = self.prepare(program_of(cell, Purpose::Measure)?)?;
+        let program = self.prepare(cell.program(Purpose::Measure)?)?;
         let timed = self.checksum(program, truth.map(|truth| &truth[1]))?;
         // By this process's clock: that of a device leaves out the calls and the gate, which take time all the same.
         let start = Instant::now();
@@ -221,11 +222,4 @@ impl<'a> Counting<'a> {
     fn ask(&mut self, request: &Request) -> Result<Reply, String> {
         self.session.must(request, LIMIT)
     }
-}
-
-/// The program of a cell.
-pub fn program_of(cell: &Cell, purpose: Purpose) -> Result<Program, String> {
-    let workload = workloads::find(cell.workload).ok_or_else(|| format!("no workload {}", cell.workload))?;
-    let dtype = DType::from_name(&cell.params.dtype).ok_or_else(|| format!("no dtype {}", cell.params.dtype))?;
-    workload.program(cell.params.elements, dtype, purpose).map_err(|fail| format!("{}: {fail:?}", cell.workload))
 }

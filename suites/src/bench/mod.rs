@@ -1,7 +1,9 @@
 //! The main job: cases, counts, timed rounds, verdicts, into one run log.
 
+mod cell;
 mod count;
 pub mod criterion;
+mod entrant;
 mod gpu;
 mod machine;
 mod plan;
@@ -11,17 +13,18 @@ mod weather;
 
 use crate::case::Case;
 use crate::claims::Catalogue;
-use crate::judge::{self, AGAIN, REFERENCE};
+use crate::judge::{self, REFERENCE};
 use crate::log::LogWriter;
 use crate::progress::Progress;
-use crate::record::{CPU, CUDA, FORMAT, Footer, Header, JUDGED, Limit, Loop, Record, Weather};
+use crate::record::{CPU, FORMAT, Footer, Header, JUDGED, Limit, Loop, Record, Weather};
 use crate::run::{Conformance, Launch};
 use crate::workloads::WORKLOADS;
 use count::Counted;
+use entrant::{Entrant, entrants, measuring};
 pub use machine::machine;
 use plan::Plan;
 pub use plan::Timing;
-use rounds::{Entrant, Rounds};
+use rounds::Rounds;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -104,7 +107,7 @@ impl Bench<'_> {
         self.check_canary(&conformance)?;
         let running = conformance.iter().filter(|one| one.record().missing.is_none());
         let running: Vec<&Launch> = running.map(Conformance::launch).collect();
-        let present = timing(&running);
+        let present = measuring(&running);
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
         let counted = count::count(&present, &plan, self.target, self.progress, self.stop)?;
         for (why, cells) in counted.not_run() {
@@ -242,64 +245,5 @@ impl Bench<'_> {
         let path = writer.finish(footer.clone())?;
         records.push(Record::Footer(footer));
         Ok(Finished { path, records, interrupted })
-    }
-}
-
-/// Of these launches, those that measure: a subject's launch on the CPU, or else the one on the GPU.
-fn timing<'a>(launches: &[&'a Launch]) -> Vec<&'a Launch> {
-    let on = |device: &str, subject: &str| {
-        launches.iter().any(|launch| launch.device == device && launch.subject.id == subject)
-    };
-    let measures = |launch: &&Launch| match launch.device.as_str() {
-        CUDA => !on(CPU, &launch.subject.id),
-        device => device == CPU,
-    };
-    launches.iter().copied().filter(measures).collect()
-}
-
-/// Every launch once, and the reference a second time as the A/A control.
-fn entrants<'a>(present: &[&'a Launch], compared: &'a [&'a str]) -> Vec<Entrant<'a>> {
-    let mut entrants = Vec::new();
-    for launch in present {
-        entrants.push(Entrant { name: launch.subject.id.clone(), launch, only: None });
-        if launch.subject.id == REFERENCE {
-            entrants.push(Entrant { name: AGAIN.into(), launch, only: Some(compared) });
-        }
-    }
-    entrants
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::SIMULATED;
-    use crate::run::{CommandLine, Subject};
-
-    fn launch(subject: &str, device: &str) -> Launch {
-        let subject = Subject {
-            id: subject.into(),
-            title: String::new(),
-            start: Vec::new(),
-            devices: Vec::new(),
-            instruments: Vec::new(),
-            missing: String::new(),
-        };
-        let command = CommandLine { words: Vec::new(), environment: Vec::new() };
-        Launch { subject, device: device.into(), threads: 1, command, unavailable: None }
-    }
-
-    #[test]
-    fn one_launch_of_each_subject_measures_and_none_on_a_simulated_device() {
-        let launches = [
-            launch("a", CPU),
-            launch("a", CUDA),
-            launch("a", SIMULATED),
-            launch("b", SIMULATED),
-            launch("b", CUDA),
-            launch("c", SIMULATED),
-        ];
-        let measuring = timing(&launches.iter().collect::<Vec<_>>());
-        let measuring: Vec<_> = measuring.iter().map(|launch| (launch.subject.id.as_str(), &*launch.device)).collect();
-        assert_eq!(measuring, [("a", CPU), ("b", CUDA)]);
     }
 }

@@ -1,20 +1,12 @@
 //! What is measured, and how long it will take.
 
-use super::rounds::Entrant;
+use super::cell::Cell;
+use super::entrant::Entrant;
 use crate::record::Params;
 use crate::workloads::{TRANSFERS, WORKLOADS, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
-
-/// One workload at one size.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell {
-    /// The workload's name.
-    pub workload: &'static str,
-    /// Its parameters.
-    pub params: Params,
-}
 
 /// How one cell is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -173,25 +165,13 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{CommandLine, Launch, Subject};
-
-    fn launch() -> Launch {
-        let subject = Subject {
-            id: "a".into(),
-            title: String::new(),
-            start: Vec::new(),
-            devices: Vec::new(),
-            instruments: Vec::new(),
-            missing: String::new(),
-        };
-        let command = CommandLine { words: Vec::new(), environment: Vec::new() };
-        Launch { subject, device: "cpu".into(), threads: 1, command, unavailable: None }
-    }
+    use crate::bench::entrant::launch;
+    use crate::record::CPU;
 
     #[test]
     fn a_plan_is_cut_until_it_fits_and_says_so() {
         let mut plan = Plan::whole(&["loop.allocating", "add.in-place"]);
-        let launch = launch();
+        let launch = launch("a", CPU);
         let entrants = [Entrant { name: "a".into(), launch: &launch, only: None }];
         let slow = |cell: &Cell| cell.workload.starts_with("loop.") && cell.params.elements == 10_000_000;
         let price = |cell: &Cell| Duration::from_nanos(if slow(cell) { 5_000_000_000 } else { 1_000 });

@@ -1,13 +1,14 @@
 //! Timed rounds: each starts fresh processes in shuffled order, because rounds interleave and samples would evict each
 //! other's working sets.
 
-use super::count::{Counted, program_of};
+use super::cell::Cell;
+use super::count::Counted;
 use super::criterion::{Job, JobCell};
-use super::plan::{Cell, Plan};
+use super::entrant::Entrant;
+use super::plan::Plan;
 use super::weather;
 use crate::progress::Progress;
 use crate::record::Record;
-use crate::run::Launch;
 use crate::workloads::Purpose;
 use rand::seq::SliceRandom;
 use std::ffi::OsString;
@@ -18,23 +19,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use subject::Checksum;
-
-/// A launch under the name that it is measured by.
-pub struct Entrant<'a> {
-    /// The name.
-    pub name: String,
-    /// The launch.
-    pub launch: &'a Launch,
-    /// Only these workloads, where not all are wanted.
-    pub only: Option<&'a [&'a str]>,
-}
-
-impl Entrant<'_> {
-    /// Whether it is measured at this cell.
-    pub fn wants(&self, cell: &Cell) -> bool {
-        self.only.is_none_or(|only| only.contains(&cell.workload))
-    }
-}
 
 /// What the rounds need to know.
 pub struct Rounds<'a> {
@@ -97,7 +81,7 @@ impl Rounds<'_> {
             cells.push(JobCell {
                 workload: cell.workload.into(),
                 params: cell.params.clone(),
-                program: program_of(cell, Purpose::Measure)?,
+                program: cell.program(Purpose::Measure)?,
                 expected: expected.clone(),
             });
         }
