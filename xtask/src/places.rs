@@ -21,7 +21,7 @@ pub fn find(python: Option<&Path>) -> Result<Places, Failure> {
 fn build() -> Result<PathBuf, Failure> {
     // xtask is among the packages so that features, and with them all that is built, stay the same as in `cargo xtask`.
     let mut cargo = cargo();
-    cargo.args(["build", "--quiet", "-p", "xtask", "-p", "reference", "-p", "subject-ndarray", "-p", "heap-ledger"]);
+    cargo.args(["build", "-p", "xtask", "-p", "reference", "-p", "subject-ndarray", "-p", "heap-ledger"]);
     cargo.args(["-p", "simulated-cuda"]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");

@@ -3,9 +3,12 @@
 use crate::{Fail, Handle, Op, Program, Step};
 use std::collections::BTreeSet;
 
+/// Slots are numbered below this: a library keeps a place for each number.
+const SLOTS: u64 = 1 << 16;
+
 impl Program {
     /// Refuses, with kind `protocol`, a program whose steps read what nothing made, whose slots are not as many as an op
-    /// gives tensors, or whose body cannot run again.
+    /// gives tensors or beyond all numbers of slots, or whose body cannot run again.
     pub fn check(&self) -> Result<(), Fail> {
         let mut live = BTreeSet::new();
         run_through(&self.setup, &mut live)?;
@@ -37,6 +40,9 @@ fn run_through(steps: &[Step], live: &mut BTreeSet<Handle>) -> Result<(), Fail> 
                 if let Some(empty) = op.handles().iter().find(|slot| !live.contains(slot)) {
                     let (name, slot) = (op.name(), empty.0);
                     return Err(refusal(format!("{name} reads slot {slot}, which holds no tensor at that step")));
+                }
+                if let Some(beyond) = out.iter().find(|slot| slot.0 >= SLOTS) {
+                    return Err(refusal(format!("slot {}: slots are numbered from 0 to {}", beyond.0, SLOTS - 1)));
                 }
                 live.extend(out.iter().cloned());
             }
@@ -106,6 +112,7 @@ mod tests {
                 1,
                 "add_scalar reads slot 0, which holds no tensor at that step",
             ),
+            (vec![ones(u64::MAX)], vec![], 0, "slot 18446744073709551615: slots are numbered from 0 to 65535"),
             (vec![ones(0)], vec![ones(0)], 0, "the body cannot run again: it drops or replaces slot 0 of the setup"),
             (
                 vec![ones(0)],

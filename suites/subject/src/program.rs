@@ -197,7 +197,7 @@ impl<L: Library> Prepared<L> {
 
     /// Enqueues the body so often behind a gate that is shut for long enough.
     fn lap(&mut self, library: &mut L, iterations: u64) -> Result<u64, Fail> {
-        while self.gate <= LONGEST_GATE {
+        loop {
             library.start_clock(self.gate)?;
             let enqueued = self.repeat(library, iterations);
             // Stopped also where the body failed: the device shall not be left behind a gate.
@@ -207,15 +207,17 @@ impl<L: Library> Prepared<L> {
             if lap.gated {
                 return Ok(lap.nanoseconds);
             }
-            self.gate *= 2;
+            if self.gate == LONGEST_GATE {
+                self.gate = FIRST_GATE;
+                return Err(Fail::error(
+                    "other",
+                    format!(
+                        "a gate of {LONGEST_GATE:?} opened before the body was enqueued: the body waits for the device itself"
+                    ),
+                ));
+            }
+            self.gate = LONGEST_GATE.min(self.gate * 2);
         }
-        self.gate = FIRST_GATE;
-        Err(Fail::error(
-            "other",
-            format!(
-                "a gate of {LONGEST_GATE:?} opened before the body was enqueued: the body waits for the device itself"
-            ),
-        ))
     }
 
     fn repeat(&mut self, library: &mut L, iterations: u64) -> Result<(), Fail> {

@@ -92,6 +92,7 @@ fn a_body_that_waits_for_the_device_has_no_time() {
     let mut program = program(&mut library, 1);
     let Err(Fail::Error { message, .. }) = program.measure(&mut library, 3) else { panic!("a time") };
     assert!(message.contains("waits for the device itself"), "{message}");
+    assert_eq!(library.laps.last().unwrap().1, Duration::from_millis(250), "what the message says was tried");
 }
 
 #[test]

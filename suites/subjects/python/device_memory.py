@@ -50,7 +50,7 @@ class Pages:
         storage = tensor.untyped_storage()
         address = storage.data_ptr()
         if address in self.locked:
-            raise Fail.error("value", "pages to be locked asked, found memory that is locked already")
+            raise Fail.error("other", "pages to be locked asked, found memory that is locked already")
         self.check("cudaHostRegister", self.torch.cuda.cudart().cudaHostRegister(address, storage.nbytes(), 0))
         self.locked[address] = tensor
 
@@ -58,7 +58,7 @@ class Pages:
         """Waits for the device, which may still read or write them, and unlocks the pages of the tensor's storage."""
         address = tensor.untyped_storage().data_ptr()
         if address not in self.locked:
-            raise Fail.error("value", "pages to be unlocked asked, which were not locked: register them first")
+            raise Fail.error("other", "pages to be unlocked asked, which were not locked: register them first")
         self.torch.cuda.synchronize()
         self.check("cudaHostUnregister", self.torch.cuda.cudart().cudaHostUnregister(address))
         del self.locked[address]

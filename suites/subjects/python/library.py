@@ -19,9 +19,13 @@ class Library:
     """A tensor library as a subject. A subject fills in the attributes and what differs from here."""
 
     name: str
+    """The library's name, for `hello` and for messages."""
     version: str
+    """The library's version, as it tells it."""
     tensor: type
+    """The class of its tensors: what an op gives that gives a tensor is one."""
     dtype: type
+    """The class of its dtypes."""
     dtypes: dict[str, Any]
     """The library's dtypes by the name that travels; those that it lacks are left out."""
     sources: dict[str, str]

@@ -17,6 +17,9 @@ CLOCKS = ("host", "device")
 AHEAD = 256
 """Steps that are enqueued behind one gate: CUDA takes about a thousand launches ahead, and a step may have several."""
 
+SLOTS = 1 << 16
+"""Slots are numbered below this, as in every subject."""
+
 FIRST_GATE, LONGEST_GATE = 200_000, 250_000_000
 """How long a gate is shut at first and at most, in nanoseconds."""
 
@@ -59,6 +62,9 @@ class Writer:
 
         op = self.library.op(name)
         wanted = {"tensor": 1, "tensors": len(out)}.get(op.gives, 0)
+        beyond = [number for number in out if number >= SLOTS]
+        if beyond:
+            raise Fail.protocol(f"slot {beyond[0]}: slots are numbered from 0 to {SLOTS - 1}")
         if len(out) != wanted:
             raise Fail.protocol(f"{name} gives {wanted} tensors, the program has {len(out)} slots for them")
         values = self.library.arguments(op, args, slot)
@@ -163,7 +169,7 @@ class Program:
 
     def lap(self, iterations: int) -> int:
         """Enqueues the body so often behind a gate that is shut for long enough."""
-        while self.gate <= LONGEST_GATE:
+        while True:
             self.device_clock.start(self.gate)
             try:
                 self.run(iterations, *self.given)
@@ -172,12 +178,13 @@ class Program:
                 nanoseconds, gated = self.device_clock.stop()
             if gated:
                 return nanoseconds
-            self.gate *= 2
-        self.gate = FIRST_GATE
-        raise Fail.error(
-            "other",
-            f"a gate of {LONGEST_GATE // 1_000_000} ms opened before the body was enqueued: the body waits for the device itself",
-        )
+            if self.gate == LONGEST_GATE:
+                self.gate = FIRST_GATE
+                raise Fail.error(
+                    "other",
+                    f"a gate of {LONGEST_GATE // 1_000_000} ms opened before the body was enqueued: the body waits for the device itself",
+                )
+            self.gate = min(self.gate * 2, LONGEST_GATE)
 
     def result(self) -> Any:
         """The checked tensor, after one more run of the body."""

@@ -340,6 +340,7 @@ class SharedTests:
             ([ones], [double], 9, "slot 9 holds no tensor"),
             ([ones], [double, {"drop": [1]}], 1, "slot 1 holds no tensor"),
             ([ones], [double, {"drop": [0]}], 1, "cannot run again"),
+            ([ones], [step("mul_scalar", 10**12, a=0, value=2.0)], 10**12, "numbered from 0 to 65535"),
             ([ones], [step("mul_scalar", 0, a=0, value=2.0)], 0, "cannot run again"),
             ([ones], [step("mul_scalar", a=0, value=2.0)], 0, "1 tensors"),
             ([ones], [step("fill_", 1, a=0, value=2.0)], 0, "0 tensors"),

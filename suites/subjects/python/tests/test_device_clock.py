@@ -75,9 +75,11 @@ class DeviceClockTest(unittest.TestCase):
         self.assertEqual([gate // 1000 for _, gate in library.laps], [200, 400, 800, 1600, 1600])
 
     def test_a_body_that_waits_for_the_device_has_no_time(self) -> None:
+        library = Counting(enqueuing=1_000_000_000)
         with self.assertRaises(Fail) as refused:
-            program(Counting(enqueuing=1_000_000_000), 1).measure(3)
+            program(library, 1).measure(3)
         self.assertIn("waits for the device itself", str(refused.exception.reply))
+        self.assertEqual(library.laps[-1][1], 250_000_000, "what the message says was tried")
 
     def test_a_body_that_fails_leaves_no_clock_running(self) -> None:
         library = Counting(refuses_after=5)
