@@ -274,7 +274,7 @@ impl<'a> Digest<'a> {
 
     /// What the run left out, in words.
     pub fn cut(&self) -> Vec<String> {
-        let only = self.header.only.iter().map(|words| format!("everything that does not match \"{words}\""));
+        let only = self.header.only.iter().map(|words| format!("everything but \"{words}\""));
         only.chain(self.header.cut.iter().cloned()).collect()
     }
 

@@ -47,7 +47,7 @@ pub fn overview(right: usize, verdicts: usize, tutorials: usize, harmful: usize,
 pub fn selection(judged_ran: bool, only: Option<&str>) -> Option<String> {
     match (judged_ran, only) {
         (false, _) => Some("PyTorch did not run here, so no claim was judged by what it does.".into()),
-        (true, Some(words)) => Some(format!("Only what matches \"{words}\" was run: the other claims are open.")),
+        (true, Some(words)) => Some(format!("Only \"{words}\" was asked for: the other claims are open.")),
         (true, None) => None,
     }
 }

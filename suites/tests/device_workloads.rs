@@ -38,11 +38,23 @@ fn the_reference_engine_has_the_right_data() {
 #[test]
 fn pytorch_has_the_same_data_as_the_engine() {
     let launches = ["reference", "pytorch"].map(|id| common::simulated(id, SIMULATED_BYTES, Backing::Host));
-    let walk = walk(&launches.iter().collect::<Vec<_>>(), &Untold).unwrap();
+    let walk = walk(&launches.iter().collect::<Vec<_>>(), &common::launch("reference"), &Untold).unwrap();
     assert_eq!(walk.faults, Vec::<String>::new());
     // Products on both, and PyTorch's own kernels for sums of 16 bits, each at two sizes.
-    assert_eq!(walk.unsupported, 3 * 2 * 2 + 2 * 2 * 2);
+    assert_eq!(walk.unsupported.values().sum::<usize>(), 3 * 2 * 2 + 2 * 2 * 2, "{:?}", walk.unsupported);
     assert!(walk.ran > 100, "{}", walk.ran);
+}
+
+#[test]
+fn a_subject_that_copies_nothing_is_found() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/fake.py");
+    let mut liar = common::launch("reference");
+    liar.subject.id = "liar".into();
+    liar.command.words = ["python3", "-u", script, "sound"].map(Into::into).into();
+    let walk = walk(&[&liar], &common::launch("reference"), &Untold).unwrap();
+    // Nobody knows the bits of a product.
+    assert_eq!(walk.ran, 3 * 2, "every other result was checked");
+    assert!(walk.faults.iter().all(|fault| fault.contains("wrong result: 2 elements")), "{:?}", walk.faults);
 }
 
 /// Nobody is told.

@@ -76,7 +76,8 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         launches.splice(0..0, reference.into_iter().map(|subject| Launch::new(subject, 1, &places)));
     }
     if let Some(left) = args.require.iter().find(|id| !launches.iter().any(|launch| launch.subject.id == **id)) {
-        return Err(Failure::Usage(format!("--require {left}, and --subject leaves it out: name it there too")));
+        let by = if args.which.subject.is_empty() || args.which.subject.contains(left) { "device" } else { "subject" };
+        return Err(Failure::Usage(format!("--require {left}, and --{by} leaves it out")));
     }
     require(&launches, &args.require, &places)?;
     let site = args.out.join("site");

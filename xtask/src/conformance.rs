@@ -44,7 +44,9 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         for case in cases {
             console.now(&case.name);
             let outcome = conformance.run(case);
-            if !args.json {
+            // Of a subject that is missing it was said once.
+            let known = conformance.record().missing.is_some() && outcome.outcome == OutcomeKind::NotRun;
+            if !args.json && (args.verbose || !known) {
                 print(&console, &outcome, args.verbose);
             }
             records.push(Record::Outcome(outcome));
@@ -83,9 +85,7 @@ fn print(console: &Console, outcome: &Outcome, verbose: bool) {
         format!("{} on {}", outcome.subject, outcome.device)
     };
     let line = format!("{subject:10} {:13} {}{reason}", outcome.outcome.to_string(), outcome.case);
-    if verbose || !matches!(outcome.outcome, OutcomeKind::NotRun) {
-        console.say(&line);
-    }
+    console.say(&line);
     for fact in outcome.facts.iter().filter(|fact| verbose || !fact.agrees()) {
         console.say(&describe(fact));
     }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use suites::bench::{Bench, walk};
 use suites::case::Case;
 use suites::claims::Need;
+use suites::judge;
 use suites::progress::Progress;
 use suites::record::{CPU, CUDA, MemoryStep, Outcome, OutcomeKind, Record, SIMULATED};
 use suites::run::{Conformance, Launch, Places, choose, subjects};
@@ -34,7 +35,7 @@ pub struct Args {
     #[arg(long)]
     dry_run: bool,
     /// Folder for the run log and the site
-    #[arg(long, value_name = "DIR", default_value = "out")]
+    #[arg(long, value_name = "DIR", default_value = "out/device-check")]
     out: PathBuf,
     /// Python with PyTorch [default: the active environment, else the one that `setup` made, else python3]
     #[arg(long, value_name = "PATH")]
@@ -61,7 +62,7 @@ pub fn run(args: &Args) -> Result<(), Failure> {
         launches: &launches,
         cases: &cases,
         catalogue: claims()?,
-        only: Some("device memory".into()),
+        only: Some("device-check".into()),
         // A simulated device has no times.
         workloads: if args.dry_run { &[] } else { &workloads },
         quick: true,
@@ -80,14 +81,23 @@ pub fn run(args: &Args) -> Result<(), Failure> {
     let mut faults = unexpected(&finished.records, device);
     if args.dry_run {
         let simulated: Vec<&Launch> = launches.iter().filter(|launch| launch.is_simulated()).collect();
-        let walk = walk(&simulated, &console)?;
-        put(&format!("workload sizes on {device}: {} run, {} unsupported", walk.ran, walk.unsupported));
+        let host = launches.iter().find(|launch| launch.subject.id == judge::REFERENCE && launch.device == CPU);
+        let host = host.ok_or_else(|| Failure::Failed("the reference is not among the launches".into()))?;
+        let walk = walk(&simulated, host, &console)?;
+        put(&format!("workload sizes on {device}: {} have the host's result", walk.ran));
+        for ((subject, why), sizes) in &walk.unsupported {
+            put(&format!("  {sizes} on {subject}: {why}"));
+        }
         faults.extend(walk.faults);
     } else {
         faults.extend(differences(&finished.records));
     }
     console.say("a fresh snapshot of PyTorch");
-    faults.extend(snapshot(&launches, device, &args.out, &places)?);
+    let snapshot = snapshot(&launches, device, &args.out, &places)?;
+    if snapshot.is_empty() {
+        put(&format!("snapshot of PyTorch on {device}: replayed, every address and segment as recorded"));
+    }
+    faults.extend(snapshot);
     rates::rates(&finished.records).iter().for_each(|line| put(line));
     put(&format!("cases on {device}: {}", counts(&finished.records, device)));
     put(&format!("run log: {}", finished.path.display()));

@@ -1,7 +1,8 @@
-//! Counts every cell once on every launch, checks its result against the reference's, and prices it.
+//! Counts every cell once on every launch, checks its result against what it must be, and prices it.
 
 use super::cell::Cell;
 use super::plan::{Plan, Prices};
+use super::truth::Truth;
 use crate::judge::{REFERENCE, median};
 use crate::progress::Progress;
 use crate::record::{Accounting, CUDA, Floor, Measurement, Record};
@@ -17,6 +18,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 const FLOOR_ITERATIONS: u64 = 100_000;
 /// How the error begins of a cell that this machine lacks something for.
 const NOT_RUN: &str = "not-run: ";
+/// How the error begins of a cell that the subject lacks something for.
+const UNSUPPORTED: &str = "unsupported: ";
 const ROUND_TRIPS: usize = 101;
 
 /// What counting found.
@@ -26,24 +29,49 @@ pub struct Counted {
     pub records: Vec<Record>,
     /// What one iteration takes, for cells that a launch can run.
     pub prices: Prices,
-    /// The results of the programs that are timed, by subject and cell: the reference's where it can run them.
+    /// The results of the programs that are timed, by subject and cell.
     pub expected: BTreeMap<(String, Cell), Checksum>,
 }
 
 impl Counted {
-    /// Why cells ran on no launch, and how many: what this machine lacks.
-    pub fn not_run(&self) -> BTreeMap<&str, usize> {
-        let ran: BTreeSet<_> = self.expected.keys().map(|(_, cell)| (cell.workload, &cell.params)).collect();
-        let mut reasons: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
+    /// What this machine lacks, with who lacks it and for how many cells.
+    pub fn not_run(&self) -> Vec<String> {
+        self.reasons(|why| why.strip_prefix(NOT_RUN))
+            .map(|(why, subjects, cells)| format!("{cells} workload sizes: not-run on {subjects}, {why}"))
+            .collect()
+    }
+
+    /// What went wrong, with whom and at how many cells.
+    pub fn failed(&self) -> Vec<String> {
+        self.reasons(|why| Some(why).filter(|why| !why.starts_with(NOT_RUN) && !why.starts_with(UNSUPPORTED)))
+            .map(|(why, subjects, cells)| format!("{cells} workload sizes: failed on {subjects}, {why}"))
+            .collect()
+    }
+
+    /// How many cells a launch can run.
+    pub fn runnable(&self, plan: &Plan) -> usize {
+        let cells: BTreeSet<&Cell> = self.expected.keys().map(|(_, cell)| cell).collect();
+        plan.cells.iter().filter(|cell| cells.contains(cell)).count()
+    }
+
+    /// Reasons of this kind for having no counts, with the subjects that gave them and the number of cells.
+    fn reasons<'a>(
+        &'a self,
+        kind: impl Fn(&'a str) -> Option<&'a str>,
+    ) -> impl Iterator<Item = (&'a str, String, usize)> {
+        let mut reasons: BTreeMap<&str, (BTreeSet<&str>, BTreeSet<_>)> = BTreeMap::new();
         for record in &self.records {
-            if let Record::Measurement(Measurement { workload, params, error: Some(error), .. }) = record
-                && let Some(why) = error.strip_prefix(NOT_RUN)
-                && !ran.contains(&(workload.as_str(), params))
+            if let Record::Measurement(Measurement { subject, workload, params, error: Some(error), .. }) = record
+                && let Some(why) = kind(error)
             {
-                reasons.entry(why).or_default().insert((workload, params));
+                let (subjects, cells) = reasons.entry(why).or_default();
+                subjects.insert(subject);
+                cells.insert((workload, params));
             }
         }
-        reasons.into_iter().map(|(why, cells)| (why, cells.len())).collect()
+        reasons
+            .into_iter()
+            .map(|(why, (subjects, cells))| (why, subjects.into_iter().collect::<Vec<_>>().join(" and "), cells.len()))
     }
 }
 
@@ -51,12 +79,12 @@ impl Counted {
 pub fn count(
     launches: &[&Launch],
     plan: &Plan,
+    truth: &mut Truth,
     target: &Path,
     progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Counted, String> {
     let mut counted = Counted::default();
-    let mut truth = BTreeMap::new();
     for launch in launches {
         let cells: Vec<&Cell> =
             plan.cells.iter().filter(|cell| workloads::timed_on(&launch.device, cell.workload)).collect();
@@ -70,10 +98,11 @@ pub fn count(
                 return Ok(counted);
             }
             progress.now(&format!("{} {}", cell.workload, cell.params));
-            let found = counting.cell(cell, truth.get(cell));
+            let found = counting.cell(cell, truth);
             if let Ok(found) = &found {
                 if launch.subject.id == REFERENCE {
-                    truth.insert(cell.clone(), [found.counted.clone(), found.timed.clone()]);
+                    truth.keep(cell, Purpose::Account, &found.counted);
+                    truth.keep(cell, Purpose::Measure, &found.timed);
                 }
                 counted.expected.insert((launch.subject.id.clone(), cell.clone()), found.timed.clone());
             }
@@ -149,7 +178,7 @@ impl<'a> Counting<'a> {
         })
     }
 
-    fn cell(&mut self, cell: &Cell, truth: Option<&[Checksum; 2]>) -> Result<Found, String> {
+    fn cell(&mut self, cell: &Cell, truth: &mut Truth) -> Result<Found, String> {
         let found = self.attempt(cell, truth);
         let reset = self.session.ask(&Request::Reset {}, LIMIT);
         if reset != Ok(Reply::Value(subject::Value::None)) {
@@ -158,7 +187,7 @@ impl<'a> Counting<'a> {
         found
     }
 
-    fn attempt(&mut self, cell: &Cell, truth: Option<&[Checksum; 2]>) -> Result<Found, String> {
+    fn attempt(&mut self, cell: &Cell, truth: &mut Truth) -> Result<Found, String> {
         self.check_device(cell)?;
         let program = self.prepare(cell.program(Purpose::Account)?)?;
         let window = self.session.ledger().map(|ledger| ledger.open()).transpose()?;
@@ -167,10 +196,10 @@ impl<'a> Counting<'a> {
             (Some(ledger), Some(window)) => ledger.close(window),
             _ => Err(self.no_ledger.clone().unwrap_or_default()),
         };
-        let counted = self.checksum(program, truth.map(|truth| &truth[0]))?;
+        let counted = self.checksum(program, truth.of(cell, Purpose::Account)?)?;
         self.done(&Request::Reset {})?;
         let program = self.prepare(cell.program(Purpose::Measure)?)?;
-        let timed = self.checksum(program, truth.map(|truth| &truth[1]))?;
+        let timed = self.checksum(program, truth.of(cell, Purpose::Measure)?)?;
         // By this process's clock: that of a device leaves out the calls and the gate, which take time all the same.
         let start = Instant::now();
         self.sample(program, 1)?;
@@ -182,7 +211,7 @@ impl<'a> Counting<'a> {
         let needs = workloads::needs_device(cell.workload);
         let subject = &self.launch.subject;
         if needs && !subject.devices.iter().any(|device| device == CUDA) {
-            return Err(format!("unsupported: {} runs on no device beside the CPU", subject.id));
+            return Err(format!("{UNSUPPORTED}{} runs on no device beside the CPU", subject.id));
         }
         if needs && !self.session.hello().devices.iter().any(|has| has == CUDA) {
             return Err(format!("{NOT_RUN}{}", no_device(&subject.id)));
@@ -204,11 +233,13 @@ impl<'a> Counting<'a> {
         }
     }
 
-    fn checksum(&mut self, program: u64, expected: Option<&Checksum>) -> Result<Checksum, String> {
-        match self.ask(&Request::Checksum { program })? {
-            Reply::Checksum(found) if expected.is_none_or(|expected| *expected == found) => Ok(found),
-            Reply::Checksum(found) => Err(format!("wrong result: {found:?}, the reference has {expected:?}")),
-            other => Err(format!("expected a checksum, got {other:?}")),
+    fn checksum(&mut self, program: u64, expected: Option<Checksum>) -> Result<Checksum, String> {
+        match (self.ask(&Request::Checksum { program })?, expected) {
+            (Reply::Checksum(found), Some(expected)) if found != expected => {
+                Err(format!("wrong result: {found}, the reference has {expected}"))
+            }
+            (Reply::Checksum(found), _) => Ok(found),
+            (other, _) => Err(format!("expected a checksum, got {other:?}")),
         }
     }
 

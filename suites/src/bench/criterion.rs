@@ -159,7 +159,7 @@ fn sample(
     match session.must(&Request::Checksum { program }, LIMIT)? {
         Reply::Checksum(checksum) if checksum == cell.expected => {}
         Reply::Checksum(checksum) => {
-            return Err(format!("wrong result: {checksum:?}, the reference has {:?}", cell.expected));
+            return Err(format!("wrong result: {checksum}, it had {} when it was counted", cell.expected));
         }
         other => return Err(unexpected(&other)),
     }

@@ -8,6 +8,7 @@ mod gpu;
 mod machine;
 mod plan;
 mod rounds;
+mod truth;
 mod walk;
 mod weather;
 
@@ -30,6 +31,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use truth::Truth;
 pub use walk::{Walk, walk};
 
 /// Everything that a run depends on.
@@ -109,17 +111,18 @@ impl Bench<'_> {
         let running: Vec<&Launch> = running.map(Conformance::launch).collect();
         let present = measuring(&running);
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
-        let counted = count::count(&present, &plan, self.target, self.progress, self.stop)?;
-        for (why, cells) in counted.not_run() {
-            self.progress.say(&format!("{cells} workload sizes: not-run, {why}"));
-        }
+        let reference = present.iter().find(|launch| launch.subject.id == REFERENCE);
+        let mut truth = Truth::new(reference.ok_or("the reference does not measure")?);
+        let counted = count::count(&present, &plan, &mut truth, self.target, self.progress, self.stop)?;
+        drop(truth);
+        counted.not_run().iter().chain(&counted.failed()).for_each(|line| self.progress.say(line));
         // Only what claims compare needs the A/A control.
         let compared: Vec<&str> = self.catalogue.compared().collect();
         let entrants = entrants(&present, &compared);
         plan.fit(self.allowed, &counted.prices, &entrants, self.rounds);
         let price = plan.price(&counted.prices, &entrants, self.rounds);
         let subjects: BTreeSet<&str> = running.iter().map(|launch| launch.subject.id.as_str()).collect();
-        let measuring = match plan.cells.len() {
+        let measuring = match counted.runnable(&plan) {
             0 => "nothing to measure".into(),
             cells => format!(
                 "then {} rounds of {cells} workload sizes: measuring will take about {} s",

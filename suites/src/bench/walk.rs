@@ -1,14 +1,13 @@
 //! The workloads of a device over the simulated one, which has no times: what each of them leaves is looked at.
 
-use crate::judge::REFERENCE;
+use super::cell::Cell;
+use super::truth::{Truth, checksum};
 use crate::progress::Progress;
+use crate::record::Params;
 use crate::run::{Instruments, Launch, Session};
 use crate::workloads::{Purpose, WORKLOADS};
 use std::collections::BTreeMap;
-use std::time::Duration;
-use subject::{Checksum, DType, Program, Reply, Request};
 
-const LIMIT: Duration = Duration::from_secs(60);
 /// A page, and more than a driver stages of pageable memory at once.
 const SIZES: [u64; 2] = [1 << 10, 1 << 18];
 /// How the answer to what the device does not compute begins.
@@ -19,17 +18,16 @@ const UNSUPPORTED: &str = "unsupported: ";
 pub struct Walk {
     /// Sizes of workloads that ran on a subject.
     pub ran: usize,
-    /// Those that the subject or the simulated device cannot do.
-    pub unsupported: usize,
+    /// How many the subject or the simulated device cannot do, by subject and reason.
+    pub unsupported: BTreeMap<(String, String), usize>,
     /// What went wrong, in words.
     pub faults: Vec<String>,
 }
 
-/// Runs every workload of a device once on each launch. The reference comes first: the results of others are held
-/// against its own.
-pub fn walk(launches: &[&Launch], progress: &dyn Progress) -> Result<Walk, String> {
+/// Runs every workload of a device once on each launch, and holds its result against the reference's on the host.
+pub fn walk(launches: &[&Launch], reference: &Launch, progress: &dyn Progress) -> Result<Walk, String> {
     let mut walk = Walk::default();
-    let mut truth: BTreeMap<(&str, DType, u64), Checksum> = BTreeMap::new();
+    let mut truth = Truth::new(reference);
     let workloads: Vec<_> = WORKLOADS.iter().filter(|workload| workload.device.is_some()).collect();
     for launch in launches {
         let mut session = Session::start(launch, Instruments::None)?;
@@ -38,23 +36,23 @@ pub fn walk(launches: &[&Launch], progress: &dyn Progress) -> Result<Walk, Strin
             progress.now(workload.name);
             for &dtype in workload.dtypes {
                 for elements in SIZES {
-                    let program =
-                        workload.program(elements, dtype, Purpose::Account).map_err(|fail| format!("{fail:?}"))?;
-                    let name = format!("{}: {} of {elements} {dtype}", launch.subject.id, workload.name);
-                    let known = truth.get(&(workload.name, dtype, elements));
-                    match result(&mut session, program) {
-                        Ok(seen) if known.is_some_and(|known| *known != seen) => {
-                            walk.faults.push(format!("{name}: wrong result: {seen:?}, the reference has {known:?}"));
-                        }
-                        Ok(seen) => {
-                            walk.ran += 1;
-                            if launch.subject.id == REFERENCE {
-                                truth.insert((workload.name, dtype, elements), seen);
+                    let cell =
+                        Cell { workload: workload.name, params: Params { dtype: dtype.name().into(), elements } };
+                    let known = truth.of(&cell, Purpose::Account)?;
+                    match checksum(&mut session, cell.program(Purpose::Account)?) {
+                        Ok(seen) => match known.filter(|known| *known != seen) {
+                            None => walk.ran += 1,
+                            Some(known) => {
+                                let what = format!("{}: {} of {}", launch.subject.id, cell.workload, cell.params);
+                                walk.faults.push(format!("{what}: wrong result: {seen}, the reference has {known}"));
                             }
+                        },
+                        Err(why) if why.starts_with(UNSUPPORTED) => {
+                            *walk.unsupported.entry((launch.subject.id.clone(), why)).or_default() += 1;
                         }
-                        Err(why) if why.starts_with(UNSUPPORTED) => walk.unsupported += 1,
                         Err(why) => {
-                            walk.faults.push(format!("{name}: {why}"));
+                            let what = format!("{}: {} of {}", launch.subject.id, cell.workload, cell.params);
+                            walk.faults.push(format!("{what}: {why}"));
                             session = Session::start(launch, Instruments::None)?;
                         }
                     }
@@ -65,16 +63,4 @@ pub fn walk(launches: &[&Launch], progress: &dyn Progress) -> Result<Walk, Strin
         progress.end_phase();
     }
     Ok(walk)
-}
-
-fn result(session: &mut Session, program: Program) -> Result<Checksum, String> {
-    let checksum = match session.must(&Request::Prepare(program), LIMIT)? {
-        Reply::Prepared { program } => session.must(&Request::Checksum { program }, LIMIT),
-        other => return Err(format!("expected a prepared program, got {other:?}")),
-    };
-    session.must(&Request::Reset {}, LIMIT)?;
-    match checksum? {
-        Reply::Checksum(checksum) => Ok(checksum),
-        other => Err(format!("expected a checksum, got {other:?}")),
-    }
 }

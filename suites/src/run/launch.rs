@@ -3,7 +3,7 @@
 use super::process::CommandLine;
 use super::simulated::{self, Backing};
 use crate::near;
-use crate::record::SIMULATED;
+use crate::record::{CPU, CUDA, SIMULATED};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -38,6 +38,13 @@ pub struct Subject {
     pub missing: String,
 }
 
+/// The devices that an entry may name.
+const DEVICES: [&str; 3] = [CPU, CUDA, SIMULATED];
+/// The instrument that stands in for CUDA's runtime.
+const SIMULATED_CUDA: &str = "simulated-cuda";
+/// What is filled in in a start command.
+const PLACES: [&str; 3] = ["{target}", "{subjects}", "{python}"];
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -49,7 +56,32 @@ pub fn subjects(places: &Places) -> Result<Vec<Subject>, String> {
     let path = places.subjects.join("subjects.toml");
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let file: File = toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    check(&file.subject).map_err(|why| format!("{}: {why}", path.display()))?;
     Ok(file.subject)
+}
+
+/// Refuses what would be passed over in silence later: a second entry of one id, and names that nothing has.
+fn check(subjects: &[Subject]) -> Result<(), String> {
+    for (at, subject) in subjects.iter().enumerate() {
+        let id = &subject.id;
+        if subjects[..at].iter().any(|other| other.id == *id) {
+            return Err(format!("{id} has two entries"));
+        }
+        if let Some(device) = subject.devices.iter().find(|device| !DEVICES.contains(&device.as_str())) {
+            return Err(format!("{id}: {}", near::unknown("device", device, &DEVICES)));
+        }
+        if !subject.devices.iter().any(|device| device == CPU) {
+            return Err(format!("{id}: its devices are {:?}, and every subject runs on {CPU:?}", subject.devices));
+        }
+        if let Some(name) = subject.instruments.iter().find(|name| **name != SIMULATED_CUDA) {
+            return Err(format!("{id}: {}", near::unknown("instrument", name, &[SIMULATED_CUDA])));
+        }
+        let left = |word: &str| PLACES.iter().fold(word.to_owned(), |word, place| word.replace(place, ""));
+        if let Some(word) = subject.start.iter().find(|word| left(word).contains('{')) {
+            return Err(format!("{id}: {word:?} in start has a place beside {}", PLACES.join(", ")));
+        }
+    }
+    Ok(())
 }
 
 /// The subjects with these ids, in the order of the file; all when none is named.
@@ -86,9 +118,10 @@ impl Launch {
     pub fn new(subject: Subject, threads: u32, places: &Places) -> Launch {
         let fill = |word: &String| -> OsString {
             let path = |path: &Path| path.to_string_lossy().into_owned();
-            word.replace("{target}", &path(&places.target))
-                .replace("{subjects}", &path(&places.subjects))
-                .replace("{python}", &path(&places.python))
+            let [target, subjects, python] = PLACES;
+            word.replace(target, &path(&places.target))
+                .replace(subjects, &path(&places.subjects))
+                .replace(python, &path(&places.python))
                 .into()
         };
         let words = subject.start.iter().map(fill).collect();
@@ -96,14 +129,13 @@ impl Launch {
         let names = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"];
         let environment = names.map(|name| (name.into(), threads.to_string().into())).to_vec();
         let command = CommandLine { words, environment };
-        Launch { subject, device: "cpu".into(), threads, command, unavailable: None }
+        Launch { subject, device: CPU.into(), threads, command, unavailable: None }
     }
 
     /// A launch of one thread on the simulated device, with so many bytes of device memory.
     pub fn simulated(subject: Subject, memory: u64, backing: Backing, places: &Places) -> Launch {
         let mut launch = Launch { device: SIMULATED.into(), ..Launch::new(subject, 1, places) };
-        let has = |instrument: &str| launch.subject.instruments.iter().any(|name| name == instrument);
-        let environment = if has("simulated-cuda") {
+        let environment = if launch.subject.instruments.iter().any(|name| name == SIMULATED_CUDA) {
             simulated::prepare(&places.target, &places.python).map(|ready| ready.environment(memory, backing))
         } else {
             simulated::driver(&places.target, memory, backing)
@@ -127,5 +159,44 @@ impl Launch {
     /// Whether its device is simulated, so that it has no times.
     pub fn is_simulated(&self) -> bool {
         self.device == SIMULATED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ENTRY: &str = r#"
+[[subject]]
+id = "a"
+title = "A"
+start = ["{python}", "{subjects}/a.py"]
+devices = ["cpu", "cuda"]
+missing = "none"
+"#;
+
+    fn read(text: &str) -> Result<usize, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("subjects.toml"), text).unwrap();
+        let here = folder.path().to_owned();
+        subjects(&Places { subjects: here.clone(), target: here.clone(), python: here }).map(|subjects| subjects.len())
+    }
+
+    #[test]
+    fn an_entry_with_names_that_nothing_has_is_refused() {
+        assert_eq!(read(ENTRY), Ok(1));
+        for (text, words) in [
+            (ENTRY.repeat(2), "a has two entries"),
+            (ENTRY.replace("\"cuda\"", "\"gpu\""), "unknown device \"gpu\"; known are: cpu, cuda, cuda (simulated)"),
+            (ENTRY.replace("\"cpu\", ", ""), "every subject runs on \"cpu\""),
+            (
+                ENTRY.replace("{python}", "{pyton}"),
+                "\"{pyton}\" in start has a place beside {target}, {subjects}, {python}",
+            ),
+            (format!("{ENTRY}instruments = [\"nothing\"]"), "unknown instrument \"nothing\""),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert!(error.contains(words), "{error}");
+        }
     }
 }

@@ -10,9 +10,12 @@ mod rebind;
 mod reset;
 mod share;
 mod transfer;
+mod twin;
 
 use crate::record::{CPU, CUDA, Loop, WorkloadInfo};
 use subject::{Calls, Clock, DType, Fail, Handle, Program, ProgramBuilder};
+
+pub use twin::on_the_host;
 
 /// A measured program.
 pub struct Workload {
@@ -43,7 +46,7 @@ pub struct OnDevice {
 type Write = fn(&ProgramBuilder, i64, DType, Purpose) -> Result<Handle, Fail>;
 
 /// What a program is run for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// Counting: once, with values that show that it computes.
     Account,

@@ -4,6 +4,7 @@ use crate::{DType, Scalar};
 use half::{bf16, f16};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The result of a program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +14,12 @@ pub struct Checksum {
     pub elements: u64,
     /// CRC-32 (as in zlib) of the elements' little-endian bytes in row-major order.
     pub crc32: u32,
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} elements with CRC-32 {:08x}", self.elements, self.crc32)
+    }
 }
 
 impl Checksum {

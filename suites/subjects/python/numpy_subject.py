@@ -98,8 +98,9 @@ SOURCES = {
 }
 """The ops that NumPy has. It has no version counter, no autograd and no device beside the CPU."""
 
-LACKS = {"autograd": "autograd", "transfer": "device beside the CPU"}
-"""What a whole group of ops would need."""
+DEVICE = "device beside the CPU"
+LACKS = {"autograd": "autograd", "transfer": DEVICE, "memory": DEVICE, "create": DEVICE, "observe": "version counter"}
+"""What the ops of a group that are not here would need."""
 
 
 def load() -> Library:
@@ -160,7 +161,7 @@ class NumPy(Library):
             self.namespace["view"] = view
 
     def missing(self, op: Op) -> str:
-        return f"numpy has no {LACKS.get(op.group, 'version counter')} ({op.name})"
+        return f"numpy has no {LACKS[op.group]} ({op.name})"
 
     def as_tensor(self, value: Any) -> Any:
         return self.np.asarray(value) if isinstance(value, self.np.generic) else value
