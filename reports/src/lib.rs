@@ -19,5 +19,5 @@ mod transfers;
 mod words;
 
 pub use errata::{UnknownTutorial, errata_markdown, errata_text};
-pub use log::{ReadError, RunLog, newest_on_a_device, read};
+pub use log::{ReadError, RunLog, imported, read};
 pub use site::{Page, RenderError, Site, check_place, render};

@@ -17,22 +17,22 @@ pub struct RunLog {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The newest run log of a folder that has times of a workload on a device, such as one that came from a machine with a
-/// GPU. No folder is no log.
-///
-/// # Errors
-/// As for [`read`], for the first log that cannot be read.
-pub fn newest_on_a_device(folder: &Path) -> Result<Option<RunLog>, ReadError> {
+/// The run logs of a folder that have times of a workload on a device, such as those that came from a machine with a GPU,
+/// newest first; and why others were left out, one line each. No folder is no log.
+pub fn imported(folder: &Path) -> (Vec<RunLog>, Vec<String>) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut newest: Option<RunLog> = None;
-    for path in entries.filter(|path| path.extension().is_some_and(|extension| extension == "jsonl")) {
-        let log = read(&path)?;
-        let newer = newest.as_ref().is_none_or(|newest| newest.header.started < log.header.started);
-        if newer && log.timed_on_a_device() {
-            newest = Some(log);
+    let mut paths: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|of| of == "jsonl")).collect();
+    paths.sort();
+    let (mut logs, mut left_out) = (Vec::new(), Vec::new());
+    for path in paths {
+        match read(&path) {
+            Ok(log) if log.timed_on_a_device() => logs.push(log),
+            Ok(_) => left_out.push(format!("{}: left out, it has no time of a workload on a device", path.display())),
+            Err(error) => left_out.push(format!("{error}: left out")),
         }
     }
-    Ok(newest)
+    logs.sort_by(|a, b| b.header.started.cmp(&a.header.started));
+    (logs, left_out)
 }
 
 impl RunLog {

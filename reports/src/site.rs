@@ -72,13 +72,13 @@ fn write_error(path: &Path) -> impl FnOnce(io::Error) -> RenderError + '_ {
 }
 
 /// Writes the site that shows a run log into the folder `out`, in place of an earlier site there. What needs a device is
-/// also shown from an imported run of another machine, where there is one.
+/// also shown from the first of the imported runs of other machines that has it.
 ///
 /// Everything is first written into a folder beside `out`; on any failure that folder is removed and `out` is left alone.
-pub fn render(log: &RunLog, imported: Option<&RunLog>, catalogue: &Catalogue, out: &Path) -> Result<Site, RenderError> {
+pub fn render(log: &RunLog, imported: &[RunLog], catalogue: &Catalogue, out: &Path) -> Result<Site, RenderError> {
     check_place(out)?;
-    let imported = imported.map(|log| Digest::new(log, catalogue));
-    let pages = pages::all(&Digest::new(log, catalogue), imported.as_ref()).map_err(RenderError::Page)?;
+    let imported: Vec<Digest> = imported.iter().map(|log| Digest::new(log, catalogue)).collect();
+    let pages = pages::all(&Digest::new(log, catalogue), &imported).map_err(RenderError::Page)?;
     let parent = match out.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

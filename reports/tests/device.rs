@@ -13,7 +13,7 @@ fn page(records: &[Record], path: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let log = read(&support::write(folder.path(), records)).unwrap();
     let root = folder.path().join("site");
-    render(&log, None, support::claims(), &root).unwrap();
+    render(&log, &[], support::claims(), &root).unwrap();
     std::fs::read_to_string(root.join(path)).unwrap()
 }
 

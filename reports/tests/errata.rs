@@ -22,7 +22,7 @@ fn the_markdown_of_a_short_tutorial() {
 fn the_page_has_the_same_words_in_the_same_order() {
     let log = log(&support::records("finished"));
     let folder = tempfile::tempdir().unwrap();
-    render(&log, None, support::claims(), &folder.path().join("site")).unwrap();
+    render(&log, &[], support::claims(), &folder.path().join("site")).unwrap();
     for tutorial in &support::claims().tutorials {
         let markdown = errata_markdown(&log, support::claims(), &tutorial.id).unwrap();
         let html = std::fs::read_to_string(folder.path().join(format!("site/errata-{}.html", tutorial.id))).unwrap();

@@ -24,7 +24,7 @@ fn rendered(records: &[Record]) -> Rendered {
     let folder = tempfile::tempdir().unwrap();
     let log = read(&support::write(folder.path(), records)).unwrap();
     let root = folder.path().join("site");
-    render(&log, None, support::claims(), &root).unwrap();
+    render(&log, &[], support::claims(), &root).unwrap();
     Rendered { root, _folder: folder }
 }
 

@@ -44,7 +44,7 @@ fn attr(element: &ElementRef, name: &str) -> f64 {
 fn every_point_lies_where_its_numbers_say() {
     let folder = tempfile::tempdir().unwrap();
     let log = read(&support::write(folder.path(), &support::records("finished"))).unwrap();
-    render(&log, None, support::claims(), &folder.path().join("site")).unwrap();
+    render(&log, &[], support::claims(), &folder.path().join("site")).unwrap();
     let mut seen = BTreeSet::new();
     for claim in &support::claims().claims {
         let Some((slower, _)) = claim.workloads() else { continue };

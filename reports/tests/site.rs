@@ -5,7 +5,7 @@
 
 mod support;
 
-use reports::{RunLog, Site, newest_on_a_device, read, render};
+use reports::{RunLog, Site, read, render};
 use scraper::{ElementRef, Html, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ fn rendered(records: &[Record]) -> Rendered {
     let folder = tempfile::tempdir().unwrap();
     let log = read(&support::write(folder.path(), records)).unwrap();
     let root = folder.path().join("site");
-    let site = render(&log, None, support::claims(), &root).unwrap();
+    let site = render(&log, &[], support::claims(), &root).unwrap();
     Rendered { root, site, _folder: folder }
 }
 
@@ -276,17 +276,17 @@ fn a_new_site_replaces_the_old_one_whole_and_nothing_else() {
     let rendered = rendered(&support::records("finished"));
     let log = read(&rendered.root.join("run.jsonl")).unwrap();
     fs::write(rendered.root.join("stale.html"), "old").unwrap();
-    render(&log, None, support::claims(), &rendered.root).unwrap();
+    render(&log, &[], support::claims(), &rendered.root).unwrap();
     assert!(!rendered.root.join("stale.html").exists());
 
     let other = rendered.root.parent().unwrap().join("home");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("thesis.txt"), "mine").unwrap();
-    let error = render(&log, None, support::claims(), &other).unwrap_err().to_string();
+    let error = render(&log, &[], support::claims(), &other).unwrap_err().to_string();
     assert!(error.contains("home: is there and is no report of ours"), "{error}");
     assert_eq!(fs::read_to_string(other.join("thesis.txt")).unwrap(), "mine");
 
-    let error = render(&log, None, support::claims(), &rendered.root.join("index.html/site")).unwrap_err().to_string();
+    let error = render(&log, &[], support::claims(), &rendered.root.join("index.html/site")).unwrap_err().to_string();
     assert!(error.contains("index.html") && error.contains("cannot be written"), "{error}");
     let left: Vec<_> = fs::read_dir(rendered.root.parent().unwrap()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.iter().filter(|name| name.to_string_lossy().starts_with(".report")).count(), 0, "{left:?}");
@@ -294,7 +294,7 @@ fn a_new_site_replaces_the_old_one_whole_and_nothing_else() {
 }
 
 #[test]
-fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
+fn what_needs_a_device_is_shown_from_the_newest_imported_run_that_has_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut records = support::records("finished");
     let on_device = support::device::records();
@@ -311,10 +311,15 @@ fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
     }
     let own = read(&support::write(folder.path(), &records)).unwrap();
     let imported = folder.path().join("imported");
-    assert!(newest_on_a_device(&imported).unwrap().is_none());
-    for (name, started, records) in
-        [("old", "2026-01-01", &on_device), ("new", "2026-06-01", &on_device), ("cpu", "2026-09-01", &records)]
-    {
+    assert!(reports::imported(&imported).0.is_empty());
+    let mut other = on_device.clone();
+    other.retain(|record| !matches!(record, Record::Measurement(m) if m.workload.starts_with("upload.")));
+    for (name, started, records) in [
+        ("old", "2026-01-01", &on_device),
+        ("new", "2026-06-01", &on_device),
+        ("other", "2026-08-01", &other),
+        ("cpu", "2026-09-01", &records),
+    ] {
         let mut records = records.clone();
         let Record::Header(header) = &mut records[0] else { unreachable!() };
         header.started = format!("{started}T00:00:00Z");
@@ -323,13 +328,16 @@ fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
         fs::create_dir_all(&imported).unwrap();
         fs::copy(support::write(written.path(), &records), imported.join(format!("{name}.jsonl"))).unwrap();
     }
-    let newest = newest_on_a_device(&imported).unwrap();
+    fs::write(imported.join("bad.jsonl"), "nothing\n").unwrap();
+    let (logs, left_out) = reports::imported(&imported);
+    assert_eq!((logs.len(), left_out.len()), (3, 2));
+    assert!(left_out[0].contains("bad.jsonl") && left_out[1].contains("cpu.jsonl"), "{left_out:?}");
     let site = folder.path().join("site");
-    let page = |imported: Option<&RunLog>| {
+    let page = |imported: &[RunLog]| {
         render(&own, imported, support::claims(), &site).unwrap();
         fs::read_to_string(site.join("workload/upload.html")).unwrap()
     };
-    let own = page(None);
+    let own = page(&[]);
     for part in
         ["cargo xtask bench --setup --only upload", "No time was measured on this machine.", "not-run: there is no GPU"]
     {
@@ -342,10 +350,10 @@ fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
         "sizes that lack the same share a row"
     );
     assert!(!own.contains("On another machine") && !own.contains("What a transfer costs"));
-    let imported = page(newest.as_ref());
+    let imported = page(&logs);
     assert!(!imported.contains("cargo xtask bench --setup"), "what it asks for is there");
     for part in [
-        "From an imported run log: the new machine with NVIDIA H200",
+        "From an imported run log: the new machine with NVIDIA H200, 1 Jun 2026, 00:00 UTC",
         "<h3 id=\"imported-costs\">What a transfer costs</h3>",
         "NVIDIA H200 while it was sampled",
         "<h3 id=\"imported-curves\">Time against size</h3>",
@@ -353,5 +361,10 @@ fn what_needs_a_device_is_shown_from_the_newest_imported_run() {
     ] {
         assert!(imported.contains(part), "{part}");
     }
+    let index = fs::read_to_string(site.join("index.html")).unwrap();
+    assert!(
+        index.contains(" workload sizes on ") && index.contains("not-run. there is no GPU"),
+        "said on the overview"
+    );
     assert!(imported.find("On another machine") < imported.find("not-run: there is no GPU"));
 }

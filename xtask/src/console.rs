@@ -79,6 +79,9 @@ impl Console {
 impl Progress for Console {
     fn phase(&self, what: &str, steps: u64) {
         self.end_phase();
+        if steps == 0 {
+            return;
+        }
         if !std::io::stderr().is_terminal() {
             eprintln!("{what} ({steps})");
             return;

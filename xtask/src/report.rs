@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Render a run log as a static HTML site
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask report out/run.jsonl --out site\n\n\
-    Run logs in the folder `imported` beside the run log came from other machines: the pages of workloads that need a\n\
-    device show the newest that has times on one.")]
+    Run logs (*.jsonl) in the folder `imported` beside the run log came from other machines: each page of workloads\n\
+    that need a device shows the newest that has times of them.")]
 pub struct Args {
     /// The run log
     #[arg(value_name = "RUN_LOG", default_value = "out/run.jsonl")]
@@ -32,7 +32,8 @@ const IMPORTED: &str = "imported";
 pub fn render(path: &Path, out: &Path) -> Result<PathBuf, Failure> {
     let told = |error: reports::ReadError| Failure::Failed(error.to_string());
     let log = reports::read(path).map_err(told)?;
-    let imported = reports::newest_on_a_device(&path.with_file_name(IMPORTED)).map_err(told)?;
-    reports::render(&log, imported.as_ref(), claims()?, out).map_err(|error| Failure::Failed(error.to_string()))?;
+    let (imported, left_out) = reports::imported(&path.with_file_name(IMPORTED));
+    left_out.iter().for_each(|why| eprintln!("{why}"));
+    reports::render(&log, &imported, claims()?, out).map_err(|error| Failure::Failed(error.to_string()))?;
     Ok(out.to_owned())
 }

@@ -7,6 +7,7 @@ use crate::subjects::{self, CONTROL};
 use crate::tags::{self, Tag};
 use crate::{numbers, words};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use suites::record::{Control, Gpu, Weather};
 
 #[derive(Serialize)]
@@ -109,14 +110,30 @@ fn launches(digest: &Digest) -> Vec<Launch> {
     launches.collect()
 }
 
-/// Launches that could not start, with the reason.
+/// Launches that could not start, and workloads that could not run, with the reason.
 pub fn missing(digest: &Digest) -> Vec<(String, String)> {
     let mut missing: Vec<_> = digest.header.launches.iter().filter(|launch| launch.subject != CONTROL).collect();
     missing.sort_by_key(|launch| subjects::order(&launch.subject));
     let missing = missing.into_iter().filter_map(|launch| {
         Some((format!("{} {}", subjects::name(&launch.subject), launch.device), launch.missing.clone()?))
     });
-    missing.collect()
+    missing.chain(not_run(digest)).collect()
+}
+
+/// Workload sizes that this machine lacks something for.
+fn not_run(digest: &Digest) -> impl Iterator<Item = (String, String)> {
+    let mut reasons: BTreeMap<&str, (BTreeSet<_>, BTreeSet<_>)> = BTreeMap::new();
+    for m in &digest.measurements {
+        if let Some(why) = m.error.as_deref().and_then(|error| error.strip_prefix("not-run: ")) {
+            let (who, cells) = reasons.entry(why).or_default();
+            who.insert(subjects::order(&m.subject));
+            cells.insert((&m.workload, &m.params));
+        }
+    }
+    reasons.into_iter().map(|(why, (who, cells))| {
+        let who: Vec<String> = who.into_iter().map(|(_, subject)| subjects::name(subject).to_owned()).collect();
+        (format!("{} workload sizes on {}", cells.len(), words::list(&who)), why.to_owned())
+    })
 }
 
 /// What a number of this run can and cannot show.

@@ -19,9 +19,9 @@ pub use frame::interrupted;
 use crate::digest::Digest;
 use engine::Engine;
 
-/// Every page as path and content, the overview first. What needs a device is shown from an imported run where this one
-/// has none. An error names the page.
-pub fn all(digest: &Digest, imported: Option<&Digest>) -> Result<Vec<(String, String)>, String> {
+/// Every page as path and content, the overview first. What needs a device is also shown from the first imported run that
+/// has it. An error names the page.
+pub fn all(digest: &Digest, imported: &[Digest]) -> Result<Vec<(String, String)>, String> {
     let engine = Engine::new()?;
     let mut pages = vec![overview::page(&engine, digest)?, matrix::page(&engine, digest)?];
     for tutorial in &digest.catalogue.tutorials {

@@ -48,7 +48,8 @@ impl Rounds<'_> {
         let cells: usize = self.entrants.iter().map(|entrant| self.cells(entrant).count()).sum();
         self.progress.phase("measuring", cells as u64 * u64::from(self.rounds));
         for round in 1..=self.rounds {
-            let mut order: Vec<&Entrant> = self.entrants.iter().collect();
+            let has_cells = |entrant: &&Entrant| self.cells(entrant).next().is_some();
+            let mut order: Vec<&Entrant> = self.entrants.iter().filter(has_cells).collect();
             order.shuffle(&mut rand::rng());
             for entrant in order {
                 if self.stop.load(Ordering::Relaxed) {

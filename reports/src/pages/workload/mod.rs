@@ -8,7 +8,7 @@ mod tables;
 
 use super::effects::Effects;
 use super::engine::Engine;
-use super::frame::{Frame, claim_path, workload_path};
+use super::frame::{Frame, claim_path, date, workload_path};
 use crate::digest::{Digest, family};
 use crate::tags::Tag;
 use crate::{numbers, subjects, words};
@@ -94,20 +94,14 @@ struct Judged {
 }
 
 /// Builds the page.
-pub fn page(
-    engine: &Engine,
-    digest: &Digest,
-    imported: Option<&Digest>,
-    name: &str,
-) -> Result<(String, String), String> {
+pub fn page(engine: &Engine, digest: &Digest, imported: &[Digest], name: &str) -> Result<(String, String), String> {
     let mut infos = digest.workloads.values().filter(|info| family(&info.workload) == name);
     let device = infos.find_map(|info| info.device.clone());
     let measured = measured::collect(digest, name);
     let figures = figures::draw(digest, &measured)?;
-    let imported = match imported.filter(|_| device.is_some()) {
-        Some(other) => imported_from(other, name, figures.is_empty())?,
-        None => None,
-    };
+    let mut others = imported.iter().filter(|_| device.is_some()).map(|other| (other, measured::collect(other, name)));
+    let imported = others.find(|(_, measured)| timed(measured));
+    let imported = imported.map(|(other, measured)| imported_from(other, name, &measured, figures.is_empty()));
     let claims = claims(digest, name);
     let view = View {
         name: name.into(),
@@ -116,7 +110,7 @@ pub fn page(
         claims: claims.iter().map(|claim| judged(digest, claim)).collect(),
         variants: variants(digest, &measured),
         device,
-        imported,
+        imported: imported.transpose()?,
         figures,
         growth: growth(digest, name),
         found: Found::new(digest, name, &measured),
@@ -126,20 +120,16 @@ pub fn page(
     engine.page("workload.html", &frame, &view)
 }
 
-/// What another machine measured of a family; nothing where it measured none of it.
-fn imported_from(digest: &Digest, name: &str, draw: bool) -> Result<Option<Imported>, String> {
-    let measured = measured::collect(digest, name);
-    if !timed(&measured) {
-        return Ok(None);
-    }
+/// What another machine measured of a family.
+fn imported_from(digest: &Digest, name: &str, measured: &Variants, draw: bool) -> Result<Imported, String> {
     let machine = &digest.header.machine;
     let gpu = machine.gpu.as_ref().map(|gpu| format!(" with {}", gpu.name)).unwrap_or_default();
-    Ok(Some(Imported {
+    Ok(Imported {
         machine: format!("{}{gpu}", machine.processor),
-        started: digest.header.started.clone(),
-        figures: if draw { figures::draw(digest, &measured)? } else { Vec::new() },
-        found: Found::new(digest, name, &measured),
-    }))
+        started: date(&digest.header.started),
+        figures: if draw { figures::draw(digest, measured)? } else { Vec::new() },
+        found: Found::new(digest, name, measured),
+    })
 }
 
 /// Whether anything of it has a time.
