@@ -24,7 +24,8 @@ fn the_list_of_workloads_is_current() {
     let mut text = HEAD.to_owned();
     text.push_str("\n## On the host\n\nTimed by the host's clock.\n\n");
     table(&mut text, &on_host);
-    text.push_str("\n## On a device\n\nThey need a subject that names `cuda` among its devices, and a GPU.\n\n");
+    text.push_str("\n## On a device\n\nThey need a subject that names `cuda` among its devices, which the built-in ones do where a driver shows a GPU; \
+         [methodology.md](methodology.md#on-a-device) says which launch measures them.\n\n");
     table(&mut text, &on_device);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/workloads.md");
     if std::env::var_os("UPDATE_GENERATED").is_some() {
