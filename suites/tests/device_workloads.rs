@@ -50,7 +50,7 @@ fn a_subject_that_copies_nothing_is_found() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/fake.py");
     let mut liar = common::launch("reference");
     liar.subject.id = "liar".into();
-    liar.command.words = ["python3", "-u", script, "sound"].map(Into::into).into();
+    liar.command.words = ["python3", "-u", script, "copies-nothing"].map(Into::into).into();
     let walk = walk(&[&liar], &common::launch("reference"), &Untold).unwrap();
     // Nobody knows the bits of a product.
     assert_eq!(walk.ran, 3 * 2, "every other result was checked");

@@ -2,6 +2,7 @@
 
 mod cell;
 mod count;
+mod counting;
 pub mod criterion;
 mod entrant;
 mod gpu;

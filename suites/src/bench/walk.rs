@@ -1,17 +1,17 @@
 //! The workloads of a device over the simulated one, which has no times: what each of them leaves is looked at.
 
 use super::cell::Cell;
-use super::truth::{Truth, checksum};
+use super::counting::{Counting, UNSUPPORTED};
+use super::truth::Truth;
 use crate::progress::Progress;
 use crate::record::Params;
-use crate::run::{Instruments, Launch, Session};
-use crate::workloads::{Purpose, WORKLOADS};
+use crate::run::Launch;
+use crate::workloads::WORKLOADS;
 use std::collections::BTreeMap;
+use subject::DType;
 
 /// A page, and more than a driver stages of pageable memory at once.
 const SIZES: [u64; 2] = [1 << 10, 1 << 18];
-/// How the answer to what the device does not compute begins.
-const UNSUPPORTED: &str = "unsupported: ";
 
 /// What the walk came to.
 #[derive(Default)]
@@ -24,38 +24,26 @@ pub struct Walk {
     pub faults: Vec<String>,
 }
 
-/// Runs every workload of a device once on each launch, and holds its result against the reference's on the host.
+/// Runs every workload of a device on each launch, as where it is counted, and holds its result against the reference's on the host.
 pub fn walk(launches: &[&Launch], reference: &Launch, progress: &dyn Progress) -> Result<Walk, String> {
     let mut walk = Walk::default();
     let mut truth = Truth::new(reference);
     let workloads: Vec<_> = WORKLOADS.iter().filter(|workload| workload.device.is_some()).collect();
     for launch in launches {
-        let mut session = Session::start(launch, Instruments::None)?;
-        progress.phase(&format!("workloads of {} on {}", launch.subject.id, launch.device), workloads.len() as u64);
+        let mut subject = Counting::plain(launch)?;
+        let id = &launch.subject.id;
+        progress.phase(&format!("workloads of {id} on {}", launch.device), workloads.len() as u64);
         for workload in &workloads {
             progress.now(workload.name);
-            for &dtype in workload.dtypes {
-                for elements in SIZES {
-                    let cell =
-                        Cell { workload: workload.name, params: Params { dtype: dtype.name().into(), elements } };
-                    let known = truth.of(&cell, Purpose::Account)?;
-                    match checksum(&mut session, cell.program(Purpose::Account)?) {
-                        Ok(seen) => match known.filter(|known| *known != seen) {
-                            None => walk.ran += 1,
-                            Some(known) => {
-                                let what = format!("{}: {} of {}", launch.subject.id, cell.workload, cell.params);
-                                walk.faults.push(format!("{what}: wrong result: {seen}, the reference has {known}"));
-                            }
-                        },
-                        Err(why) if why.starts_with(UNSUPPORTED) => {
-                            *walk.unsupported.entry((launch.subject.id.clone(), why)).or_default() += 1;
-                        }
-                        Err(why) => {
-                            let what = format!("{}: {} of {}", launch.subject.id, cell.workload, cell.params);
-                            walk.faults.push(format!("{what}: {why}"));
-                            session = Session::start(launch, Instruments::None)?;
-                        }
+            let params = |dtype: &DType| SIZES.map(|elements| Params { dtype: dtype.name().into(), elements });
+            for params in workload.dtypes.iter().flat_map(params) {
+                let cell = Cell { workload: workload.name, params };
+                match subject.checked(&cell, &mut truth) {
+                    Ok(_) => walk.ran += 1,
+                    Err(why) if why.starts_with(UNSUPPORTED) => {
+                        *walk.unsupported.entry((id.clone(), why)).or_default() += 1;
                     }
+                    Err(why) => walk.faults.push(format!("{id}: {} of {}: {why}", cell.workload, cell.params)),
                 }
             }
             progress.step();

@@ -9,7 +9,8 @@ import sys
 import time
 
 MODE = sys.argv[1]
-HELLO = {"name": "fake", "version": "1", "language": "python 3.11.7", "build": "release", "devices": ["cpu"]}
+DEVICES = ["cpu", "cuda"] if MODE == "copies-nothing" else ["cpu"]
+HELLO = {"name": "fake", "version": "1", "language": "python 3.11.7", "build": "release", "devices": DEVICES}
 # What tutorial 000 prints at lines 47 and 48, and the overhead it names at line 57.
 PRINTED = [72, 4_000_056, 56]
 
