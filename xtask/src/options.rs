@@ -102,6 +102,17 @@ pub struct Only {
 impl Only {
     /// The cases and the names of the workloads that match; an error when neither is left.
     pub fn cases_and_workloads(&self) -> Result<(Vec<Case>, Vec<&'static str>), Failure> {
+        match (self.matching(), self.workloads()?) {
+            ((cases, mut names), workloads) if cases.is_empty() && workloads.is_empty() => {
+                names.extend(WORKLOADS.iter().map(|workload| workload.name.to_owned()));
+                Err(self.unknown("case, workload or claim", &names))
+            }
+            ((cases, _), workloads) => Ok((cases, workloads)),
+        }
+    }
+
+    /// The names of the workloads that match, and of those that bound them.
+    fn workloads(&self) -> Result<Vec<&'static str>, Failure> {
         let catalogue = claims()?;
         let matches = |name: &str| self.words().all(|word| name.contains(word));
         let wanted = |workload: &str| {
@@ -112,14 +123,7 @@ impl Only {
         let limits: Vec<_> =
             WORKLOADS.iter().filter(|workload| wanted(workload.name)).filter_map(Workload::bound_by).collect();
         let names = WORKLOADS.iter().map(|workload| workload.name);
-        let workloads: Vec<_> = names.filter(|name| wanted(name) || limits.contains(name)).collect();
-        match self.matching() {
-            (cases, _) if !cases.is_empty() || !workloads.is_empty() => Ok((cases, workloads)),
-            (_, mut names) => {
-                names.extend(WORKLOADS.iter().map(|workload| workload.name.to_owned()));
-                Err(self.unknown("case, workload or claim", &names))
-            }
-        }
+        Ok(names.filter(|name| wanted(name) || limits.contains(name)).collect())
     }
 
     fn unknown(&self, what: &str, names: &[String]) -> Failure {
@@ -134,13 +138,16 @@ impl Only {
 
     /// The cases that match; an error names the nearest when none does.
     pub fn cases(&self) -> Result<Vec<Case>, Failure> {
-        match (self.matching(), self.cases_and_workloads()) {
-            ((cases, _), Ok((_, workloads))) if cases.is_empty() => Err(Failure::Usage(format!(
+        let (cases, names) = self.matching();
+        if !cases.is_empty() {
+            return Ok(cases);
+        }
+        match self.workloads()? {
+            workloads if workloads.is_empty() => Err(self.unknown("case or claim", &names)),
+            workloads => Err(Failure::Usage(format!(
                 "no case matches, and cases are all that is run here; `cargo xtask bench` measures the workloads: {}",
                 workloads.join(", ")
             ))),
-            ((cases, names), _) if cases.is_empty() => Err(self.unknown("case or claim", &names)),
-            ((cases, _), _) => Ok(cases),
         }
     }
 

@@ -7,8 +7,7 @@ use crate::subjects::{self, CONTROL};
 use crate::tags::{self, Tag};
 use crate::{numbers, words};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
-use suites::record::{Control, Gpu, Weather};
+use suites::record::{self, Control, Gpu, Weather};
 
 #[derive(Serialize)]
 struct View {
@@ -122,17 +121,12 @@ pub fn missing(digest: &Digest) -> Vec<(String, String)> {
 
 /// Workload sizes that this machine lacks something for.
 fn not_run(digest: &Digest) -> impl Iterator<Item = (String, String)> {
-    let mut reasons: BTreeMap<&str, (BTreeSet<_>, BTreeSet<_>)> = BTreeMap::new();
-    for m in &digest.measurements {
-        if let Some(why) = m.error.as_deref().and_then(|error| error.strip_prefix("not-run: ")) {
-            let (who, cells) = reasons.entry(why).or_default();
-            who.insert(subjects::order(&m.subject));
-            cells.insert((&m.workload, &m.params));
-        }
-    }
-    reasons.into_iter().map(|(why, (who, cells))| {
+    record::not_run(digest.measurements.iter().copied()).into_iter().map(|failures| {
+        let mut who: Vec<_> = failures.subjects.into_iter().map(subjects::order).collect();
+        who.sort_unstable();
         let who: Vec<String> = who.into_iter().map(|(_, subject)| subjects::name(subject).to_owned()).collect();
-        (format!("{} workload sizes on {}", cells.len(), words::list(&who)), why.to_owned())
+        let sizes = words::plural(failures.cells, "workload size", "workload sizes");
+        (format!("{sizes} on {}", words::list(&who)), failures.why.to_owned())
     })
 }
 

@@ -1,12 +1,12 @@
 //! Counts every cell once on every launch, checks its result against what it must be, and prices it.
 
 use super::cell::Cell;
-use super::counting::{Counting, NOT_RUN, UNSUPPORTED};
+use super::counting::Counting;
 use super::plan::{Plan, Prices};
 use super::truth::Truth;
 use crate::judge::REFERENCE;
 use crate::progress::Progress;
-use crate::record::{Measurement, Params, Record};
+use crate::record::{self, Failures, Measurement, NOT_RUN, Record, UNSUPPORTED};
 use crate::run::Launch;
 use crate::workloads::{self, Purpose};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,18 +29,15 @@ pub struct Counted {
 impl Counted {
     /// What this machine lacks: for how many cells, and who lacks it.
     pub fn not_run(&self) -> Vec<String> {
-        let errors = self.errors().filter_map(|(error, cell)| Some((error.strip_prefix(NOT_RUN)?, cell)));
-        grouped(errors, |why| why)
-            .map(|(cells, subjects, why)| format!("{cells}: not-run on {subjects}, {why}"))
-            .collect()
+        record::not_run(self.measurements()).iter().map(|failures| told(failures, "not-run")).collect()
     }
 
     /// What went wrong: at how many cells, and with whom. Of what went wrong in the same way, the first is told.
     pub fn failed(&self) -> Vec<String> {
-        let errors = self.errors().filter(|(error, _)| !error.starts_with(NOT_RUN) && !error.starts_with(UNSUPPORTED));
-        grouped(errors, |why| why.split(": ").next().unwrap_or(why))
-            .map(|(cells, subjects, why)| format!("{cells}: failed on {subjects}, {why}"))
-            .collect()
+        let failed = record::failures(self.measurements(), |error| {
+            (!natural(error)).then(|| (error.split(": ").next().unwrap_or(error), error))
+        });
+        failed.iter().map(|failures| told(failures, "failed")).collect()
     }
 
     /// How many cells a launch can run.
@@ -49,42 +46,34 @@ impl Counted {
         plan.cells.iter().filter(|cell| cells.contains(cell)).count()
     }
 
-    /// Why cells have no counts, and which they are: subject, workload, parameters.
-    fn errors(&self) -> impl Iterator<Item = (&str, (&str, &str, &Params))> {
-        self.records.iter().filter_map(|record| match record {
-            Record::Measurement(m) => Some((m.error.as_deref()?, (m.subject.as_str(), m.workload.as_str(), &m.params))),
-            _ => None,
-        })
+    fn measurements(&self) -> impl Iterator<Item = &Measurement> {
+        self.records.iter().filter_map(|record| if let Record::Measurement(m) = record { Some(m) } else { None })
     }
 }
 
-/// Groups errors by `way`: for each, how many cells, the subjects, and the first error.
-fn grouped<'a>(
-    errors: impl Iterator<Item = (&'a str, (&'a str, &'a str, &'a Params))>,
-    way: impl Fn(&str) -> &str,
-) -> impl Iterator<Item = (String, String, &'a str)> {
-    let mut groups: BTreeMap<&str, (&str, BTreeSet<&str>, BTreeSet<_>)> = BTreeMap::new();
-    for (error, (subject, workload, params)) in errors {
-        let (_, subjects, cells) = groups.entry(way(error)).or_insert((error, BTreeSet::new(), BTreeSet::new()));
-        subjects.insert(subject);
-        cells.insert((workload, params));
-    }
-    groups.into_values().map(|(first, subjects, cells)| {
-        let sizes = if cells.len() == 1 { "1 workload size".into() } else { format!("{} workload sizes", cells.len()) };
-        (sizes, subjects.into_iter().collect::<Vec<_>>().join(" and "), first)
-    })
+/// Whether an error is the subject's or the machine's nature and no failure.
+fn natural(error: &str) -> bool {
+    error.starts_with(NOT_RUN) || error.starts_with(UNSUPPORTED)
+}
+
+fn told(failures: &Failures, how: &str) -> String {
+    let sizes =
+        if failures.cells == 1 { "1 workload size".into() } else { format!("{} workload sizes", failures.cells) };
+    let subjects = failures.subjects.iter().copied().collect::<Vec<_>>().join(" and ");
+    format!("{sizes}: {how} on {subjects}, {}", failures.why)
 }
 
 /// Counts and prices the cells of a plan. The reference must come first: the others are compared with it.
 pub fn count(
     launches: &[&Launch],
+    reference: &Launch,
     plan: &Plan,
-    truth: &mut Truth,
     target: &Path,
     progress: &dyn Progress,
     stop: &AtomicBool,
 ) -> Result<Counted, String> {
     let mut counted = Counted::default();
+    let mut truth = Truth::new(reference);
     for launch in launches {
         let cells: Vec<&Cell> =
             plan.cells.iter().filter(|cell| workloads::timed_on(&launch.device, cell.workload)).collect();
@@ -98,7 +87,7 @@ pub fn count(
                 return Ok(counted);
             }
             progress.now(&format!("{} {}", cell.workload, cell.params));
-            let (accounting, error) = match counting.priced(cell, truth) {
+            let (accounting, error) = match counting.priced(cell, &mut truth) {
                 Ok((found, price)) => {
                     if launch.subject.id == REFERENCE {
                         truth.keep(cell, Purpose::Account, &found.counted);

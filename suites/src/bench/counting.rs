@@ -1,20 +1,16 @@
 //! One subject, cell by cell: counted, and checked against what the result must be.
 
+use super::LIMIT;
 use super::cell::Cell;
 use super::truth::Truth;
 use crate::judge::median;
-use crate::record::{Accounting, CUDA, Floor};
+use crate::record::{Accounting, CUDA, Floor, NOT_RUN, UNSUPPORTED};
 use crate::run::{Instruments, Launch, Session, no_device};
 use crate::workloads::{self, Purpose};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use subject::{Checksum, Program, Reply, Request};
+use subject::{Checksum, Request};
 
-/// How the error begins of a cell that this machine lacks something for.
-pub const NOT_RUN: &str = "not-run: ";
-/// How the error begins of a cell that the subject lacks something for.
-pub const UNSUPPORTED: &str = "unsupported: ";
-const LIMIT: Duration = Duration::from_secs(120);
 const FLOOR_ITERATIONS: u64 = 100_000;
 const ROUND_TRIPS: usize = 101;
 
@@ -57,15 +53,15 @@ impl<'a> Counting<'a> {
 
     /// What the harness costs here: a loop whose body does nothing, and a request that asks for nothing.
     pub fn floor(&mut self) -> Result<Floor, String> {
-        let program = self.prepare(workloads::nothing().map_err(|fail| format!("{fail:?}"))?)?;
-        let elapsed = self.sample(program, FLOOR_ITERATIONS)?;
+        let program = self.session.prepare(workloads::nothing().map_err(|fail| format!("{fail:?}"))?, LIMIT)?;
+        let elapsed = self.session.measure(program, FLOOR_ITERATIONS, LIMIT)?;
         let mut round_trips = Vec::new();
         for _ in 0..ROUND_TRIPS {
             let start = Instant::now();
-            self.ask(&Request::Hello {})?;
+            self.session.must(&Request::Hello {}, LIMIT)?;
             round_trips.push(start.elapsed().as_nanos() as f64);
         }
-        self.done(&Request::Reset {})?;
+        self.session.done(&Request::Reset {}, LIMIT)?;
         Ok(Floor {
             subject: self.launch.subject.id.clone(),
             loop_nanoseconds: elapsed as f64 / FLOOR_ITERATIONS as f64,
@@ -78,7 +74,7 @@ impl<'a> Counting<'a> {
         let priced = self.attempt(cell, truth).and_then(|(found, program)| {
             // By this process's clock: that of a device leaves out the calls and the gate, which take time all the same.
             let start = Instant::now();
-            self.sample(program, 1)?;
+            self.session.measure(program, 1, LIMIT)?;
             Ok((found, start.elapsed()))
         });
         self.tidy()?;
@@ -94,8 +90,7 @@ impl<'a> Counting<'a> {
 
     /// Whatever went wrong, the next cell gets a subject that is in order.
     fn tidy(&mut self) -> Result<(), String> {
-        let reset = self.session.ask(&Request::Reset {}, LIMIT);
-        if reset != Ok(Reply::Value(subject::Value::None)) {
+        if self.session.done(&Request::Reset {}, LIMIT).is_err() {
             self.session = Session::start(self.launch, self.instruments)?;
         }
         Ok(())
@@ -104,16 +99,16 @@ impl<'a> Counting<'a> {
     /// What a cell came to, and its timed program.
     fn attempt(&mut self, cell: &Cell, truth: &mut Truth) -> Result<(Found, u64), String> {
         self.check_device(cell)?;
-        let program = self.prepare(cell.program(Purpose::Account)?)?;
+        let program = self.session.prepare(cell.program(Purpose::Account)?, LIMIT)?;
         let window = self.session.ledger().map(|ledger| ledger.open()).transpose()?;
-        self.done(&Request::Account { program })?;
+        self.session.done(&Request::Account { program }, LIMIT)?;
         let accounting = match (self.session.ledger(), &window) {
             (Some(ledger), Some(window)) => ledger.close(window),
             _ => Err(self.no_ledger.clone().unwrap_or_default()),
         };
         let counted = self.checksum(program, truth.of(cell, Purpose::Account)?)?;
-        self.done(&Request::Reset {})?;
-        let program = self.prepare(cell.program(Purpose::Measure)?)?;
+        self.session.done(&Request::Reset {}, LIMIT)?;
+        let program = self.session.prepare(cell.program(Purpose::Measure)?, LIMIT)?;
         let timed = self.checksum(program, truth.of(cell, Purpose::Measure)?)?;
         Ok((Found { accounting, counted, timed }, program))
     }
@@ -130,38 +125,11 @@ impl<'a> Counting<'a> {
         Ok(())
     }
 
-    fn sample(&mut self, program: u64, iterations: u64) -> Result<u64, String> {
-        match self.ask(&Request::Measure { program, iterations })? {
-            Reply::Sample { nanoseconds } => Ok(nanoseconds),
-            other => Err(format!("expected a sample, got {other:?}")),
-        }
-    }
-
-    fn prepare(&mut self, program: Program) -> Result<u64, String> {
-        match self.ask(&Request::Prepare(program))? {
-            Reply::Prepared { program } => Ok(program),
-            other => Err(format!("expected a prepared program, got {other:?}")),
-        }
-    }
-
     fn checksum(&mut self, program: u64, expected: Option<Checksum>) -> Result<Checksum, String> {
-        match (self.ask(&Request::Checksum { program })?, expected) {
-            (Reply::Checksum(found), Some(expected)) if found != expected => {
-                Err(format!("wrong result: {found}, the reference has {expected}"))
-            }
-            (Reply::Checksum(found), _) => Ok(found),
-            (other, _) => Err(format!("expected a checksum, got {other:?}")),
+        let found = self.session.checksum(program, LIMIT)?;
+        match expected {
+            Some(expected) if found != expected => Err(format!("wrong result: {found}, the reference has {expected}")),
+            _ => Ok(found),
         }
-    }
-
-    fn done(&mut self, request: &Request) -> Result<(), String> {
-        match self.ask(request)? {
-            Reply::Value(subject::Value::None) => Ok(()),
-            other => Err(format!("expected nothing, got {other:?}")),
-        }
-    }
-
-    fn ask(&mut self, request: &Request) -> Result<Reply, String> {
-        self.session.must(request, LIMIT)
     }
 }

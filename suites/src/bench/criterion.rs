@@ -2,6 +2,7 @@
 //!
 //! Criterion prints and writes files as it likes, so this runs in a process of its own ([`Job`] in, records out).
 
+use super::LIMIT;
 use super::gpu::{self, Reading, Watch};
 use super::plan::Timing;
 use crate::record::{Measurement, Params, Record};
@@ -15,7 +16,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
-use subject::{Build, Checksum, Program, Reply, Request};
+use subject::{Build, Checksum, Program, Request};
 
 /// What one launch measures in one round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,9 +47,6 @@ pub struct JobCell {
     /// What its result must be.
     pub expected: Checksum,
 }
-
-/// A body that takes longer than this is hanging.
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// Measures every cell of a job and writes a record for each as it is done.
 pub fn measure(job: &Job) -> Result<(), String> {
@@ -125,17 +123,14 @@ fn sample(
     if session.hello().build == Build::Debug {
         return Err("a debug build is not measured: build the subject with --release".into());
     }
-    let program = match session.must(&Request::Prepare(cell.program.clone()), LIMIT)? {
-        Reply::Prepared { program } => program,
-        other => return Err(unexpected(&other)),
-    };
+    let program = session.prepare(cell.program.clone(), LIMIT)?;
     let calls: RefCell<Samples> = RefCell::default();
     let failure = RefCell::new(None);
     let shared = RefCell::new(&mut *session);
     // A call that returned zero after a failure would make criterion spin for ever, so the failure unwinds out of it.
     let done = catch_unwind(AssertUnwindSafe(|| {
         criterion.bench_function(cell.workload.as_str(), |bencher| {
-            bencher.iter_custom(|iterations| match measured(&mut shared.borrow_mut(), program, iterations) {
+            bencher.iter_custom(|iterations| match shared.borrow_mut().measure(program, iterations, LIMIT) {
                 Ok(nanoseconds) => {
                     let mut calls = calls.borrow_mut();
                     calls.iterations.push(iterations);
@@ -156,24 +151,10 @@ fn sample(
     if done.is_err() {
         return Err("criterion gave up on this cell".into());
     }
-    match session.must(&Request::Checksum { program }, LIMIT)? {
-        Reply::Checksum(checksum) if checksum == cell.expected => {}
-        Reply::Checksum(checksum) => {
-            return Err(format!("wrong result: {checksum}, it had {} when it was counted", cell.expected));
-        }
-        other => return Err(unexpected(&other)),
+    let found = session.checksum(program, LIMIT)?;
+    if found != cell.expected {
+        return Err(format!("wrong result: {found}, it had {} when it was counted", cell.expected));
     }
     session.ask(&Request::Reset {}, LIMIT).map_err(|broken| broken.to_string())?;
     Ok(calls.into_inner().last(wanted))
-}
-
-fn measured(session: &mut Session, program: u64, iterations: u64) -> Result<u64, String> {
-    match session.must(&Request::Measure { program, iterations }, LIMIT)? {
-        Reply::Sample { nanoseconds } => Ok(nanoseconds),
-        other => Err(unexpected(&other)),
-    }
-}
-
-fn unexpected(reply: &Reply) -> String {
-    format!("the subject answered {reply:?}")
 }

@@ -32,8 +32,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use truth::Truth;
 pub use walk::{Walk, walk};
+
+/// A request about a program that takes longer than this is hanging.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Everything that a run depends on.
 pub struct Bench<'a> {
@@ -107,15 +109,12 @@ impl Bench<'_> {
                 self.progress.say(&format!("{}: not-run, {missing}", one.record().subject));
             }
         }
-        self.check_canary(&conformance)?;
+        let reference = self.canary(&conformance)?;
         let running = conformance.iter().filter(|one| one.record().missing.is_none());
         let running: Vec<&Launch> = running.map(Conformance::launch).collect();
         let present = measuring(&running);
         let mut plan = if self.quick { Plan::quick(self.workloads) } else { Plan::whole(self.workloads) };
-        let reference = present.iter().find(|launch| launch.subject.id == REFERENCE);
-        let mut truth = Truth::new(reference.ok_or("the reference does not measure")?);
-        let counted = count::count(&present, &plan, &mut truth, self.target, self.progress, self.stop)?;
-        drop(truth);
+        let counted = count::count(&present, reference, &plan, self.target, self.progress, self.stop)?;
         counted.not_run().iter().chain(&counted.failed()).for_each(|line| self.progress.say(line));
         // Only what claims compare needs the A/A control.
         let compared: Vec<&str> = self.catalogue.compared().collect();
@@ -157,14 +156,13 @@ impl Bench<'_> {
     }
 
     /// The reference is the canary: a run in which it does not start says nothing of anyone.
-    fn check_canary(&self, running: &[Conformance]) -> Result<(), String> {
+    fn canary<'a>(&self, running: &[Conformance<'a>]) -> Result<&'a Launch, String> {
         let reference = running.iter().find(|one| one.record().subject == REFERENCE && one.launch().device == CPU);
-        match reference.map(|running| &running.record().missing) {
-            None => {
-                Err("the reference subject is not among the launches, and without it nothing can be checked".into())
-            }
-            Some(Some(missing)) => Err(format!("the reference subject does not start: {missing}")),
-            Some(None) => Ok(()),
+        let reference = reference
+            .ok_or("the reference subject is not among the launches, and without it nothing can be checked")?;
+        match &reference.record().missing {
+            Some(missing) => Err(format!("the reference subject does not start: {missing}")),
+            None => Ok(reference.launch()),
         }
     }
 
@@ -215,7 +213,7 @@ impl Bench<'_> {
             plan,
             counted: &counted,
             entrants,
-            rounds: if plan.cells.is_empty() || self.stop.load(Ordering::Relaxed) { 0 } else { self.rounds },
+            rounds: if self.stop.load(Ordering::Relaxed) { 0 } else { self.rounds },
             measurer: self.measurer,
             progress: self.progress,
             stop: self.stop,

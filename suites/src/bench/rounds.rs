@@ -47,11 +47,11 @@ impl Rounds<'_> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let cells: usize = self.entrants.iter().map(|entrant| self.cells(entrant).count()).sum();
         self.progress.phase("measuring", cells as u64 * u64::from(self.rounds));
+        let mut order: Vec<&Entrant> =
+            self.entrants.iter().filter(|entrant| self.cells(entrant).next().is_some()).collect();
         for round in 1..=self.rounds {
-            let has_cells = |entrant: &&Entrant| self.cells(entrant).next().is_some();
-            let mut order: Vec<&Entrant> = self.entrants.iter().filter(has_cells).collect();
             order.shuffle(&mut rand::rng());
-            for entrant in order {
+            for &entrant in &order {
                 if self.stop.load(Ordering::Relaxed) {
                     return Ok(());
                 }

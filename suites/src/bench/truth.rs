@@ -1,14 +1,11 @@
 //! What the result of a cell must be: the reference's own, on the host.
 
+use super::LIMIT;
 use super::cell::Cell;
 use crate::run::{Instruments, Launch, Session};
 use crate::workloads::{Purpose, needs_device, on_the_host};
 use std::collections::BTreeMap;
-use std::time::Duration;
-use subject::{Checksum, Program, Reply, Request};
-
-/// A tensor of a gigabyte takes its time.
-const LIMIT: Duration = Duration::from_secs(120);
+use subject::{Checksum, Program, Request};
 
 /// What the reference's results are, as far as they were asked for.
 pub struct Truth<'a> {
@@ -51,15 +48,11 @@ impl<'a> Truth<'a> {
             Some(session) => session,
             None => Session::start(self.reference, Instruments::None)?,
         };
-        let Reply::Prepared { program } = session.must(&Request::Prepare(program), LIMIT)? else {
-            return Err("it prepared nothing".into());
-        };
+        let program = session.prepare(program, LIMIT)?;
         // As where it is counted: the body runs once before the result is looked at, and an addend is added twice.
-        session.must(&Request::Account { program }, LIMIT)?;
-        let Reply::Checksum(found) = session.must(&Request::Checksum { program }, LIMIT)? else {
-            return Err("it gave no checksum".into());
-        };
-        session.must(&Request::Reset {}, LIMIT)?;
+        session.done(&Request::Account { program }, LIMIT)?;
+        let found = session.checksum(program, LIMIT)?;
+        session.done(&Request::Reset {}, LIMIT)?;
         self.session = Some(session);
         Ok(found)
     }

@@ -1,10 +1,10 @@
 //! The workloads of a device over the simulated one, which has no times: what each of them leaves is looked at.
 
 use super::cell::Cell;
-use super::counting::{Counting, UNSUPPORTED};
+use super::counting::Counting;
 use super::truth::Truth;
 use crate::progress::Progress;
-use crate::record::Params;
+use crate::record::{Params, UNSUPPORTED};
 use crate::run::Launch;
 use crate::workloads::WORKLOADS;
 use std::collections::BTreeMap;

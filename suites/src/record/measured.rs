@@ -2,7 +2,7 @@
 
 use super::Record;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 pub use subject::Clock;
 
@@ -232,7 +232,7 @@ pub fn cells(records: &[Record]) -> Cells<'_> {
         if let Record::Measurement(m) = record
             && m.round > 0
             && m.error.is_none()
-            && !m.per_iteration().is_empty()
+            && m.sound().next().is_some()
         {
             cells.entry((&m.subject, &m.workload, &m.params)).or_default().push(m);
         }
@@ -240,12 +240,54 @@ pub fn cells(records: &[Record]) -> Cells<'_> {
     cells
 }
 
+/// How the error begins of a measurement that this machine lacks something for.
+pub const NOT_RUN: &str = "not-run: ";
+/// How the error begins of a measurement that the subject lacks something for.
+pub const UNSUPPORTED: &str = "unsupported: ";
+
+/// Measurements that failed in the same way.
+pub struct Failures<'a> {
+    /// Why the first of them did.
+    pub why: &'a str,
+    /// The subjects that did.
+    pub subjects: BTreeSet<&'a str>,
+    /// At how many cells.
+    pub cells: usize,
+}
+
+/// Groups the errors of measurements. `way` picks those that are wanted and gives, for each, what makes two the same and
+/// what is told of it.
+pub fn failures<'a>(
+    measurements: impl Iterator<Item = &'a Measurement>,
+    way: impl Fn(&'a str) -> Option<(&'a str, &'a str)>,
+) -> Vec<Failures<'a>> {
+    let mut groups: BTreeMap<&str, (&str, BTreeSet<&str>, BTreeSet<_>)> = BTreeMap::new();
+    for m in measurements {
+        if let Some((same, why)) = m.error.as_deref().and_then(&way) {
+            let (_, subjects, cells) = groups.entry(same).or_insert((why, BTreeSet::new(), BTreeSet::new()));
+            subjects.insert(&m.subject);
+            cells.insert((&m.workload, &m.params));
+        }
+    }
+    let groups = groups.into_values();
+    groups.map(|(why, subjects, cells)| Failures { why, subjects, cells: cells.len() }).collect()
+}
+
+/// What this machine lacks for measurements.
+pub fn not_run<'a>(measurements: impl Iterator<Item = &'a Measurement>) -> Vec<Failures<'a>> {
+    failures(measurements, |error| error.strip_prefix(NOT_RUN).map(|why| (why, why)))
+}
+
 impl Measurement {
     /// Nanoseconds of one iteration, sample by sample, without the throttled ones.
     pub fn per_iteration(&self) -> Vec<f64> {
+        self.sound().collect()
+    }
+
+    fn sound(&self) -> impl Iterator<Item = f64> {
         let throttled = self.gpu.as_ref().map_or(&[][..], |gpu| &gpu.throttled);
         let samples = self.iterations.iter().zip(&self.nanoseconds).enumerate();
         let sound = samples.filter(|(at, (iterations, _))| **iterations > 0 && !throttled.contains(at));
-        sound.map(|(_, (iterations, nanoseconds))| *nanoseconds as f64 / *iterations as f64).collect()
+        sound.map(|(_, (iterations, nanoseconds))| *nanoseconds as f64 / *iterations as f64)
     }
 }

@@ -2,11 +2,11 @@
 
 use super::ledger::{self, Ledger};
 use super::{Launch, Process, Silence};
-use crate::record::CUDA;
+use crate::record::{CUDA, UNSUPPORTED};
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
-use subject::{Hello, Reply, Request};
+use subject::{Checksum, Hello, Program, Reply, Request, Value};
 
 /// How long a subject may take to start and say hello: importing a large library from a cold disk takes its time.
 const START: Duration = Duration::from_secs(120);
@@ -99,9 +99,41 @@ impl Session {
     /// Sends a request that must be carried out; the error says what the subject lacks, refused or broke.
     pub fn must(&mut self, request: &Request, limit: Duration) -> Result<Reply, String> {
         match self.ask(request, limit).map_err(|broken| broken.to_string())? {
-            Reply::Unsupported(what) => Err(format!("unsupported: {what}")),
+            Reply::Unsupported(what) => Err(format!("{UNSUPPORTED}{what}")),
             Reply::Error { kind, message } => Err(format!("{kind}: {message}")),
             other => Ok(other),
+        }
+    }
+
+    /// Makes a program ready and gives its number.
+    pub fn prepare(&mut self, program: Program, limit: Duration) -> Result<u64, String> {
+        match self.must(&Request::Prepare(program), limit)? {
+            Reply::Prepared { program } => Ok(program),
+            other => Err(format!("expected a prepared program, got {other:?}")),
+        }
+    }
+
+    /// Runs the body of a program so often and gives the nanoseconds of the loop.
+    pub fn measure(&mut self, program: u64, iterations: u64, limit: Duration) -> Result<u64, String> {
+        match self.must(&Request::Measure { program, iterations }, limit)? {
+            Reply::Sample { nanoseconds } => Ok(nanoseconds),
+            other => Err(format!("expected a sample, got {other:?}")),
+        }
+    }
+
+    /// What the result of a program is.
+    pub fn checksum(&mut self, program: u64, limit: Duration) -> Result<Checksum, String> {
+        match self.must(&Request::Checksum { program }, limit)? {
+            Reply::Checksum(checksum) => Ok(checksum),
+            other => Err(format!("expected a checksum, got {other:?}")),
+        }
+    }
+
+    /// Sends a request that is answered by nothing.
+    pub fn done(&mut self, request: &Request, limit: Duration) -> Result<(), String> {
+        match self.must(request, limit)? {
+            Reply::Value(Value::None) => Ok(()),
+            other => Err(format!("expected nothing, got {other:?}")),
         }
     }
 
